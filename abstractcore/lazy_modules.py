@@ -68,10 +68,10 @@ class LazyImports:
         namespace["__dir__"] = lambda: sorted({*namespace, *self._modules})
 
     def _attribute(self, name: str) -> Any:
-        package = self._namespace["__name__"]
+        package = self._namespace["__package__"]
         module = self._modules.get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {self._namespace['__name__']!r} has no attribute {name!r}")
         if module.endswith("."):
             value = import_module(module + name, package)
         else:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypeVarTuple, runtime_checkable
 
-from .. import ports, schema
 from ..errors import MediaError
 from ..schema import (
     EMPTY,
@@ -346,8 +345,8 @@ class Retranscribes(Protocol):
     """A media handler that hears parts of a recording by a second means. Handlers may implement it."""
 
     def retranscribe(
-        self, part: schema.MediaPart, spans: Sequence[tuple[float, float]], context: ports.MediaContext
-    ) -> ports.Conversion | None:
+        self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext
+    ) -> Conversion | None:
         """Returns a transcript of each of `spans`, a line for each, with its anchor; None if there is no second means.
 
         Spans are a start and an end in seconds, in order; they may overlap. It is heard by other means than `convert`

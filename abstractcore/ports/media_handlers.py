@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from .. import ports, schema
+from .. import schema
 from ..errors import MediaError
+from ..lazy_modules import LazyModule
 from ..schema import MediaControls, MediaPart
 from .profiles import MediaLimit
+
+if TYPE_CHECKING:
+    from . import conversions
+else:
+    conversions = LazyModule("abstractcore.ports.conversions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ class HasExcerpts(Protocol):
         """The names of the `MediaControls` that it follows."""
         ...
 
-    def excerpt(self, part: schema.MediaPart, context: ports.MediaContext) -> ports.Excerpt:
+    def excerpt(self, part: schema.MediaPart, context: conversions.MediaContext) -> Excerpt:
         """Returns a file with what these controls name; may block. Raises `MediaError` if that is nothing, or the file
         cannot be cut, and `MissingExtraError` where an optional package is needed.
         """
@@ -79,7 +85,7 @@ class MediaHandler(Protocol):
         """The ways it converts files, the preferred one first. Empty if it converts nothing."""
         ...
 
-    def recognise(self, head: bytes, name: str, declared: str | None) -> ports.Recognised | None:
+    def recognise(self, head: bytes, name: str, declared: str | None) -> conversions.Recognised | None:
         """Returns the type of a file that begins with `head` (up to 8 KiB) and is called `name` ("" if it has none);
         None if the handler does not handle it.
 
@@ -92,7 +98,7 @@ class MediaHandler(Protocol):
         """Checks that a file that is sent natively can be read."""
         ...
 
-    def convert(self, part: schema.MediaPart, context: ports.MediaContext) -> ports.Conversion:
+    def convert(self, part: schema.MediaPart, context: conversions.MediaContext) -> conversions.Conversion:
         """Returns the content that replaces the file: text, or content of a type in `context.accepted_outputs`.
 
         It uses the first of `context.fallbacks` that makes something of the file.
@@ -115,7 +121,7 @@ class Fitted:
 class MeasuresMedia(Protocol):
     """A media handler that reads the size and length of files. Handlers may implement it."""
 
-    def measure(self, part: schema.MediaPart, context: ports.MediaContext | None = None) -> schema.MediaFacts:
+    def measure(self, part: schema.MediaPart, context: conversions.MediaContext | None = None) -> schema.MediaFacts:
         """Returns the facts in the header of a file, without decoding its content; blocks. A library that a file may
         crash is run by `context.isolated`.
 

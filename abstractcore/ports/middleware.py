@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from .. import ports, schema
+from .. import schema
 from ..errors import ConfigurationError
+from ..lazy_modules import LazyModule
 from ..schema import AttemptRecord, CallWarning, ModelCall, ModelReply, WireRequest, WireResponse
 from ..scrubbing import Secrets
 from .operations import AnyInput, Operation, OperationResult, call_in, with_call
 from .pricing import NO_TERMS, BilledResponse, Pricing, Terms
 from .runtimes import Runtime
-from .transports import Body
+from .transports import Body, FetchedFile
+
+if TYPE_CHECKING:
+    from . import conversions
+else:
+    conversions = LazyModule("abstractcore.ports.conversions")
 
 
 class DeltaStream(Protocol):
@@ -106,8 +112,8 @@ class CallContext:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)
-    converted: ports.ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
-    downloads: dict[str, ports.FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
+    converted: conversions.ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
+    downloads: dict[str, FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
     added_messages: int = 0
     stored: dict[str, schema.StoredFile] = field(default_factory=dict[str, Any])
     on_media_progress: Callable[[schema.MediaProgress], object] | None = field(default=None, repr=False)

@@ -5,10 +5,16 @@ guards.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .. import ports, schema
+from .. import schema
+from ..lazy_modules import LazyModule
 from ..schema import GenerateResponse, ToolCall, ToolResult, ToolSpec
+
+if TYPE_CHECKING:
+    from . import stores
+else:
+    stores = LazyModule("abstractcore.ports.stores")
 
 CapabilityName = Literal["voice", "audio", "vision", "music"]
 CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
@@ -34,12 +40,12 @@ class CapabilityServices(Protocol):
         ...
 
     @property
-    def models(self) -> ports.ModelStore:
+    def models(self) -> stores.ModelStore:
         """The store of model weights."""
         ...
 
     @property
-    def artifacts(self) -> ports.ArtifactStore:
+    def artifacts(self) -> stores.ArtifactStore:
         """The store of artifacts."""
         ...
 
@@ -106,7 +112,7 @@ class ModelWeights(Protocol):
         ...
 
     @property
-    def files(self) -> Sequence[ports.ModelFile]:
+    def files(self) -> Sequence[stores.ModelFile]:
         """The files of weights, at least one."""
         ...
 

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any, Protocol, runtime_checkable
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from .. import ports, schema
+from .. import schema
+from ..lazy_modules import LazyModule
 from ..schema import EMPTY, ModelCall
-from .pricing import NO_TERMS, Terms
+from .pricing import NO_TERMS, Price, Terms
 from .profiles import ModelCatalogue, ModelProfile
 from .transpilers import Transpiler
 from .transports import Endpoint
+
+if TYPE_CHECKING:
+    from . import stores
+else:
+    stores = LazyModule("abstractcore.ports.stores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class ProviderServices(Protocol):
         ...
 
     @property
-    def models(self) -> ports.ModelStore:
+    def models(self) -> stores.ModelStore:
         """The store of model weights."""
         ...
 
@@ -70,7 +76,7 @@ class ProviderSession:
     profile: ModelProfile
     terms: Callable[[ModelCall | schema.OperationInput], Terms] = _usual_terms
     """Returns what a call, or an input without one, asks for that changes its price: the tier, the region. Pure."""
-    price: ports.Price | None = None
+    price: Price | None = None
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None
     """The calls so far, for providers that record them: scripted models."""

@@ -45,7 +45,6 @@ from .json_values import (
     JSONObject as JSONObject,
     JSONValue as JSONValue,
 )
-from .responses import added_messages as added_messages
 from .parts import MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND, media_kind_of as media_kind_of
 from .calls import Message as Message, Role as Role
 from .parts import (
@@ -169,6 +168,7 @@ with _LazyImports(globals()):
     from .tool_loops import OutputAttempt as OutputAttempt
     from .deltas import partial_reply as partial_reply, usage_so_far as usage_so_far
     from .tool_loops import (
+        added_messages as added_messages,
         AllowedCall as AllowedCall,
         AnswerKind as AnswerKind,
         PendingCall as PendingCall,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Final, cast
 
-from .. import schema
+from .. import error_types
 
 _LONGEST_VALUE: Final = 80
 _LONGEST_FILE_NAME: Final = 255
@@ -148,8 +148,8 @@ class AbstractCoreError(Exception):
     """
 
     retryable = False
-    loop: schema.ToolLoop | None = None
-    output_attempts: tuple[schema.OutputAttempt, ...] = ()
+    loop: error_types.ToolLoop | None = None
+    output_attempts: tuple[error_types.OutputAttempt, ...] = ()
     _longest_message: ClassVar[int] = 1200
     _longest_hint: ClassVar[int] = 400
 
@@ -164,8 +164,8 @@ class AbstractCoreError(Exception):
         code: str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
-        partial: schema.ModelReply | None = None,
-        attempts: Sequence[schema.AttemptRecord] = (),
+        partial: error_types.ModelReply | None = None,
+        attempts: Sequence[error_types.AttemptRecord] = (),
     ) -> None:
         self.message = shortened(message, self._longest_message)
         super().__init__(self.message)

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from typing import Any, TypeAlias, cast
@@ -25,9 +25,7 @@ from .json_values import (
     check_key,
     check_number,
     check_text,
-    freeze,
 )
-from .responses import GenerateResponse
 
 _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
 """For each field: its name, its encoded key and its default; for a type tag: an empty name and the encoded entry."""
@@ -35,6 +33,16 @@ _Named: TypeAlias = "tuple[tuple[str, str, object], ...]"
 _NAMED_ESCAPES = {0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0C: b"\\f", 0x0D: b"\\r"}
 _ESCAPES = {bytes([code]): _NAMED_ESCAPES.get(code, b"\\u%04x" % code) for code in range(0x20)}
 _CONTROLS = b"".join(_ESCAPES)
+
+
+class HasUserValues:
+    """Base class of what has a field of the user's own type, which can be written only if it is JSON data."""
+
+    __slots__ = ()
+
+    def as_json_values(self) -> object:
+        """Returns a copy whose fields are JSON data, or raises `SchemaError`."""
+        raise NotImplementedError
 
 
 def written(value: object, *, canonical: bool = False) -> bytes:
@@ -202,7 +210,6 @@ def json_of(value: object, *, canonical: bool = False) -> bytes:
 
     The `output` of a response must be JSON data: types of the user's own cannot be serialised here.
     """
-    if isinstance(value, GenerateResponse):
-        response = cast("GenerateResponse[object]", value)
-        value = replace(response, output=freeze(response.output, "output"))
+    if isinstance(value, HasUserValues):
+        value = value.as_json_values()
     return written(value, canonical=canonical)

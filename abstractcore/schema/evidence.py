@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .. import schema
 from .json_values import check_items
+from .media_decisions import MediaAnchor
 from .reprs import Immutable
 
 
@@ -19,7 +19,7 @@ class FilePlaces:
     """Base class of records with `anchors`, the places in the file, of which these are the first of each kind."""
 
     __slots__ = ()
-    anchors: tuple[schema.MediaAnchor, ...]
+    anchors: tuple[MediaAnchor, ...]
 
     @property
     def box(self) -> tuple[float, ...] | None:
@@ -91,7 +91,7 @@ class Evidence(FilePlaces, Immutable):
     occurrences: int = 0
     value_in_quote: bool | None = None
     reason: str | None = None
-    anchors: tuple[schema.MediaAnchor, ...] = ()
+    anchors: tuple[MediaAnchor, ...] = ()
 
     @property
     def quote_found(self) -> bool:
@@ -126,7 +126,7 @@ class Source(FilePlaces, Immutable):
     start: int | None = None
     end: int | None = None
     text: str | None = None
-    anchors: tuple[schema.MediaAnchor, ...] = ()
+    anchors: tuple[MediaAnchor, ...] = ()
 
     @property
     def where(self) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from .. import schema
 from .base_error import SchemaError
 from .json_values import EMPTY, check_count, check_items, check_real, check_text, freeze_object
 from .media_controls import MediaFacts
@@ -70,7 +69,7 @@ class MediaText(Immutable):
     text: str = ""
     anchors: tuple[MediaAnchor, ...] = ()
     problem: str | None = None
-    lost: tuple[schema.MediaLoss, ...] = ()
+    lost: tuple[MediaLoss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

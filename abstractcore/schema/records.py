@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeVar, overload
 
-from .. import schema
 from .blobs import Blob
 from .calls import Message, ModelCall, ToolSearch
+from .evidence import Verification
 from .json_values import EMPTY, JSONValue, freeze, freeze_object
 from .media_decisions import MediaDecision
 from .parts import (
@@ -80,7 +80,7 @@ class CallRecord(Immutable):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
-    verification: schema.Verification | None = None
+    verification: Verification | None = None
     input: JSONValue = None
 
     def __post_init__(self) -> None:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final, cast
 
-from .. import schema
 from .base_error import SchemaError, shown
 from .evidence import Source
-from .media_decisions import MediaAnchor
+from .media_decisions import MediaAnchor, MediaDecision
 from .parts import Citation
 from .quote_search import Budget
 from .source_texts import TextSource
+from .tool_steps import ToolStep
 
 _DEEPEST = 6
 _DOCUMENT = ("document_index", "documentIndex")
@@ -82,16 +82,18 @@ _PARTLY_WORDS: Final = ("image", "audio")
 """Kinds whose text has more than the words of the file: facts about an image, what a model says about it, times."""
 
 
-def find_sources(response: schema.GenerateResponse[Any], quote: str | Citation) -> tuple[Source, ...]:
+def find_sources(
+    quote: str | Citation, media: Sequence[MediaDecision], tool_steps: Sequence[ToolStep]
+) -> tuple[Source, ...]:
     """Returns the places of a quote or a citation, in order; see `GenerateResponse.sources`."""
     if isinstance(quote, Citation):
-        return _cited(response.media, quote)
+        return _cited(media, quote)
     if not isinstance(quote, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SchemaError(f"expected a text or a Citation, got {shown(quote)}", "quote")
-    texts = [file_text(index, each) for index, each in enumerate(response.media)]
-    results = (TextSource("tool_result", step.call.name, step.result.as_text) for step in response.tool_steps)
+    texts = [file_text(index, each) for index, each in enumerate(media)]
+    results = (TextSource("tool_result", step.call.name, step.result.as_text) for step in tool_steps)
     found = _found(quote, [*(each for each in texts if each is not None), *results])
-    unread = [each.source for each, text in zip(response.media, texts, strict=True) if text is None]
+    unread = [each.source for each, text in zip(media, texts, strict=True) if text is None]
     if not found and unread and any(map(str.isalnum, quote)):
         raise SchemaError(
             f"the quote is not in the texts at hand, and the text of {shown(unread[0])} is not known: the file "
@@ -102,7 +104,7 @@ def find_sources(response: schema.GenerateResponse[Any], quote: str | Citation) 
     return found
 
 
-def file_text(index: int, decision: schema.MediaDecision) -> TextSource | None:
+def file_text(index: int, decision: MediaDecision) -> TextSource | None:
     """Returns the text of the file with this index in `media`; None if it is not known."""
     name, sent = decision.source, decision.sent
     is_partly = decision.kind in _PARTLY_WORDS
@@ -122,7 +124,7 @@ def _found(quote: str, texts: Sequence[TextSource]) -> tuple[Source, ...]:
     return tuple(chain.from_iterable(each.find_all(quote, budget, MOST_SOURCES) for each in texts))
 
 
-def _cited(media: Sequence[schema.MediaDecision], citation: Citation) -> tuple[Source, ...]:
+def _cited(media: Sequence[MediaDecision], citation: Citation) -> tuple[Source, ...]:
     place = cited_place(citation)
     files = _cited_files(media, citation, place)
     if citation.quote:
@@ -133,7 +135,7 @@ def _cited(media: Sequence[schema.MediaDecision], citation: Citation) -> tuple[S
     return (_reported(media, citation, place, files),)
 
 
-def _cited_files(media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace) -> list[int]:
+def _cited_files(media: Sequence[MediaDecision], citation: Citation, place: CitedPlace) -> list[int]:
     """Returns the indexes of the files that a citation may name; the number of a document counts only if its name does
     not speak against it.
     """
@@ -148,7 +150,7 @@ def _cited_files(media: Sequence[schema.MediaDecision], citation: Citation, plac
     return named
 
 
-def _pages(place: CitedPlace, decision: schema.MediaDecision | None) -> Sequence[int]:
+def _pages(place: CitedPlace, decision: MediaDecision | None) -> Sequence[int]:
     """Returns the pages of the whole file that a citation names: of one that was cut, the provider counts those that it
     got.
     """
@@ -158,7 +160,7 @@ def _pages(place: CitedPlace, decision: schema.MediaDecision | None) -> Sequence
     return sent[place.first_page - 1 : place.last_page] if sent else range(place.first_page, place.last_page + 1)
 
 
-def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[schema.MediaDecision]) -> tuple[Source, ...]:
+def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[MediaDecision]) -> tuple[Source, ...]:
     """Returns those of the places that the citation names, else all."""
     if place.first_page is not None:
         pages = {index: _pages(place, decision) for index, decision in enumerate(media)}
@@ -169,9 +171,7 @@ def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[schema.Med
     return tuple(each for each in found if place.start is not None and each.start == place.start) or found
 
 
-def _reported(
-    media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]
-) -> Source:
+def _reported(media: Sequence[MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]) -> Source:
     """Returns the provider's description of its citation."""
     is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
     document = files[0] if len(files) == 1 else None

@@ -1,75 +1,51 @@
 """`GenerateResponse`: the result of a call: the reply, with attempts, usage, cost and media decisions.
 
-The messages that the rounds of a tool loop, or of a typed answer, add to a conversation. `EvidenceMap`: the evidence
-for the values of a typed answer, by path.
+`EvidenceMap`: the evidence for the values of a typed answer, by path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from .. import schema
+from ..lazy_modules import LazyModule
 from .base_error import SchemaError
 from .calls import Message
-from .json_values import check_items
-from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall, ToolResult
+from .codec import HasUserValues
+from .json_values import JSONValue, check_items, freeze
+from .parts import AudioPart, Citation, HostedToolResult, ImagePart, MediaPart, Part, TextPart, ToolCall
 from .replies import CallWarning, CostSource, FinishReason, HasDeferredCost, ModelReply, Usage, checked_cost
 from .reprs import Immutable, RichDisplay, ShortRepr, short_repr, small_print
 
-
-def added_messages(
-    replies: Sequence[schema.ModelReply],
-    steps: Sequence[schema.ToolStep],
-    output_attempts: Sequence[schema.OutputAttempt] = (),
-    *,
-    as_sent: bool = False,
-) -> tuple[Message, ...]:
-    """Returns the messages that rounds add to a conversation: each reply, then the results of its calls or the
-    correction of its answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a
-    call of the output tool is that call, and its correction the result; otherwise both are text, which needs no such
-    tool.
-    """
-    messages: list[Message] = []
-    for index, reply in enumerate(replies):
-        attempts = [each for each in output_attempts if each.round == index and each.correction]
-        if as_sent and attempts and attempts[0].tool_call is not None:
-            messages += _corrected_call(reply, attempts[0].tool_call, attempts[0].correction)
-            continue
-        message = reply.message()
-        messages += [message] if message is not None else []
-        results = {step.call.id: step.result for step in steps if step.round == index}
-        if reply.tool_calls and all(call.id in results for call in reply.tool_calls):
-            messages.append(Message.tool(*(results[call.id] for call in reply.tool_calls)))
-        messages += [Message.user(each.correction) for each in attempts]
-    return tuple(messages)
-
-
-def _corrected_call(reply: schema.ModelReply, call: ToolCall, correction: str) -> list[Message]:
-    others = tuple(part for part in reply.parts if not isinstance(part, TextPart | ToolCall))
-    result = ToolResult.text(call.id, correction, is_error=True)
-    return [Message("assistant", (*others, call)), Message.tool(result)]
+if TYPE_CHECKING:
+    from . import evidence, media_decisions, media_results, tool_loops, tool_steps
+else:
+    evidence = LazyModule("abstractcore.schema.evidence")
+    media_decisions = LazyModule("abstractcore.schema.media_decisions")
+    media_results = LazyModule("abstractcore.schema.media_results")
+    tool_loops = LazyModule("abstractcore.schema.tool_loops")
+    tool_steps = LazyModule("abstractcore.schema.tool_steps")
 
 
 @dataclass(frozen=True, slots=True, eq=True)
-class EvidenceMap(Immutable, Mapping[str, "schema.Evidence"]):
+class EvidenceMap(Immutable, Mapping[str, "evidence.Evidence"]):
     """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value."""
 
-    entries: tuple[schema.Evidence, ...] = ()
-    _by_path: dict[str, schema.Evidence] = field(
-        init=False, repr=False, compare=False, default_factory=dict[str, "schema.Evidence"]
+    entries: tuple[evidence.Evidence, ...] = ()
+    _by_path: dict[str, evidence.Evidence] = field(
+        init=False, repr=False, compare=False, default_factory=dict[str, "evidence.Evidence"]
     )
 
     def __post_init__(self) -> None:
         if self.entries == ():  # the default of every response, which needs no `Evidence`
             return
-        object.__setattr__(self, "entries", check_items(self.entries, schema.Evidence, "entries"))
+        object.__setattr__(self, "entries", check_items(self.entries, evidence.Evidence, "entries"))
         self._by_path.update((each.path, each) for each in self.entries)
 
-    def __getitem__(self, path: str) -> schema.Evidence:
+    def __getitem__(self, path: str) -> evidence.Evidence:
         return self._by_path[path]
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +55,7 @@ class EvidenceMap(Immutable, Mapping[str, "schema.Evidence"]):
         return len(self._by_path)
 
     @property
-    def doubtful(self) -> tuple[schema.Evidence, ...]:
+    def doubtful(self) -> tuple[evidence.Evidence, ...]:
         """What is not verified, or has a quote without the value: each has a `reason`."""
         return tuple(each for each in self.entries if each.reason is not None)
 
@@ -107,7 +83,7 @@ def _content(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
+class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, Generic[T]):
     """The answer, with the tokens and the cost of all attempts, and media decisions.
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
@@ -127,7 +103,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
     attempts: tuple[AttemptRecord, ...]
     usage: Usage
     warnings: tuple[CallWarning, ...]
-    media: tuple[schema.MediaDecision, ...]
+    media: tuple[media_decisions.MediaDecision, ...]
     provider: str
     model: str
     cost: Decimal | None
@@ -136,12 +112,12 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
-    tool_steps: tuple[schema.ToolStep, ...] = ()
-    output_attempts: tuple[schema.OutputAttempt, ...] = ()
-    loop: schema.ToolLoop | None = None
+    tool_steps: tuple[tool_steps.ToolStep, ...] = ()
+    output_attempts: tuple[tool_loops.OutputAttempt, ...] = ()
+    loop: tool_loops.ToolLoop | None = None
     evidence: EvidenceMap = _NO_EVIDENCE
-    verification: schema.Verification | None = None
-    made: tuple[schema.MediaResult[schema.MediaPart], ...] = ()
+    verification: evidence.Verification | None = None
+    made: tuple[media_results.MediaResult[MediaPart], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
@@ -149,7 +125,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages to add to the conversation: the answer; with `run_tools` also the replies and results before."""
-        return added_messages(self.steps, self.tool_steps, self.output_attempts)
+        return tool_loops.added_messages(self.steps, self.tool_steps, self.output_attempts)
 
     @property
     def content(self) -> str:
@@ -173,16 +149,16 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
         return self.reply.parts
 
     @property
-    def images(self) -> tuple[schema.ImagePart, ...]:
+    def images(self) -> tuple[ImagePart, ...]:
         """The images of the answer in order, also those of tools that the provider ran, and those that a backend made
         of it: `images[0].save("a.png")`.
         """
-        return tuple(part for part in self._media() if isinstance(part, schema.ImagePart))
+        return tuple(part for part in self._media() if isinstance(part, ImagePart))
 
     @property
-    def audio(self) -> tuple[schema.AudioPart, ...]:
+    def audio(self) -> tuple[AudioPart, ...]:
         """The sound of the answer, in order, also what a backend made of it; `transcript` of each is what is said."""
-        return tuple(part for part in self._media() if isinstance(part, schema.AudioPart))
+        return tuple(part for part in self._media() if isinstance(part, AudioPart))
 
     def _media(self) -> Iterator[Part]:
         yield from _content(self.parts)
@@ -194,7 +170,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
         """The citations of the answer, in order, as the provider reports them; `sources` finds their places."""
         return tuple(each for part in self.parts if isinstance(part, TextPart) for each in part.citations)
 
-    def sources(self, quote: str | Citation) -> tuple[schema.Source, ...]:
+    def sources(self, quote: str | Citation) -> tuple[evidence.Source, ...]:
         """Returns the places where a quote stands in the files of the call and the results of its tools, in order.
 
         Finds whole words and numbers, exactly or up to their form, never approximately; up to 1,000 places in each
@@ -206,7 +182,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
         """
         from .response_sources import find_sources
 
-        return find_sources(self, quote)
+        return find_sources(quote, self.media, self.tool_steps)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -214,7 +190,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
         return self.reply.tool_calls
 
     @property
-    def pending(self) -> tuple[schema.PendingCall, ...]:
+    def pending(self) -> tuple[tool_loops.PendingCall, ...]:
         """The tool calls that wait for an answer, or for a result from elsewhere: `llm.resume(response, answers)`."""
         return () if self.loop is None else self.loop.pending
 
@@ -227,6 +203,10 @@ class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
     def finish_reason(self) -> FinishReason:
         """Why the model stopped."""
         return self.reply.finish_reason
+
+    def as_json_values(self) -> GenerateResponse[JSONValue]:
+        """Returns a copy whose `output` is JSON data; raises `SchemaError` for one of the user's own types."""
+        return replace(self, output=freeze(self.output, "output"))
 
     def __str__(self) -> str:
         return self.content

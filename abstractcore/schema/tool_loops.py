@@ -9,7 +9,7 @@ continued after a crash.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
@@ -31,10 +31,9 @@ from .json_values import (
     freeze,
     freeze_object,
 )
-from .parts import ContentPart, ToolCall, ToolResult, canonical_content
+from .parts import ContentPart, TextPart, ToolCall, ToolResult, canonical_content
 from .replies import CostSource, HasDeferredCost, ModelReply, Usage, checked_cost
 from .reprs import Immutable
-from .responses import added_messages
 from .tool_steps import ToolStep
 from .tools import HostedToolKind, ToolLabel, ToolSpec, check_labels
 
@@ -297,6 +296,39 @@ _HOSTED_LABELS: Mapping[HostedToolKind, tuple[ToolLabel, ...]] = {
     "code_interpreter": (),
     "tool_search": (),
 }
+
+
+def added_messages(
+    replies: Sequence[ModelReply],
+    steps: Sequence[ToolStep],
+    output_attempts: Sequence[OutputAttempt] = (),
+    *,
+    as_sent: bool = False,
+) -> tuple[Message, ...]:
+    """Returns the messages that rounds add to a conversation: each reply, then the results of its calls or the
+    correction of its answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a
+    call of the output tool is that call, and its correction the result; otherwise both are text, which needs no such
+    tool.
+    """
+    messages: list[Message] = []
+    for index, reply in enumerate(replies):
+        attempts = [each for each in output_attempts if each.round == index and each.correction]
+        if as_sent and attempts and attempts[0].tool_call is not None:
+            messages += _corrected_call(reply, attempts[0].tool_call, attempts[0].correction)
+            continue
+        message = reply.message()
+        messages += [message] if message is not None else []
+        results = {step.call.id: step.result for step in steps if step.round == index}
+        if reply.tool_calls and all(call.id in results for call in reply.tool_calls):
+            messages.append(Message.tool(*(results[call.id] for call in reply.tool_calls)))
+        messages += [Message.user(each.correction) for each in attempts]
+    return tuple(messages)
+
+
+def _corrected_call(reply: ModelReply, call: ToolCall, correction: str) -> list[Message]:
+    others = tuple(part for part in reply.parts if not isinstance(part, TextPart | ToolCall))
+    result = ToolResult.text(call.id, correction, is_error=True)
+    return [Message("assistant", (*others, call)), Message.tool(result)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from .. import schema
+from ..lazy_modules import LazyModule
 from .base_error import shown
 from .calls import ModelCall, ToolSearch
 from .json_values import freeze_object
 from .replies import CallWarning
 from .reprs import Immutable, ShortRepr
+
+if TYPE_CHECKING:
+    from . import media_decisions, sent_names
+else:
+    media_decisions = LazyModule("abstractcore.schema.media_decisions")
+    sent_names = LazyModule("abstractcore.schema.sent_names")
 
 ENCODINGS = ("gzip", "deflate")
 """The values of `Accept-Encoding` in requests, and the `Content-Encoding` that responses may have."""
@@ -77,7 +83,7 @@ class Encoded(Immutable):
 
     request: WireRequest
     warnings: tuple[CallWarning, ...] = ()
-    names: schema.SentNames | None = None
+    names: sent_names.SentNames | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +93,9 @@ class Lowered(Immutable):
     """
 
     call: ModelCall
-    decisions: tuple[schema.MediaDecision, ...] = ()
+    decisions: tuple[media_decisions.MediaDecision, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
-    reading: schema.ReplyReading | None = None
+    reading: sent_names.ReplyReading | None = None
     tool_search: ToolSearch | None = None
 
 

@@ -8,13 +8,19 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from .. import schema, telemetry
+from .. import schema
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..copying import NotCopied
 from ..errors import InvalidInputError
+from ..lazy_modules import LazyModule
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
+
+if TYPE_CHECKING:
+    from . import call_records
+else:
+    call_records = LazyModule("abstractcore.telemetry.call_records")
 
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
 """Called with every finished call."""
@@ -55,7 +61,7 @@ class Subscription(NotCopied):
         """Returns whether to notify it of a call made in notifications of `origin`."""
         return self._subscriber not in origin
 
-    def report(self, call: telemetry.EndedCall, origin: tuple[Subscriber, ...]) -> None:
+    def report(self, call: call_records.EndedCall, origin: tuple[Subscriber, ...]) -> None:
         """Queues the notification of a call. Returns at once; the queue holds no more content than the record."""
         if self._closed:
             self._lose("the subscription was being closed")
