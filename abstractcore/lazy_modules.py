@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import os
 from collections.abc import Sequence
 from importlib import import_module
-from threading import Lock
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
@@ -87,4 +88,7 @@ class _Placeholder:
         return None
 
 
-_one_block_at_a_time = Lock()
+_one_block_at_a_time = RLock()
+if hasattr(os, "register_at_fork"):
+    _release = _one_block_at_a_time.release
+    os.register_at_fork(before=_one_block_at_a_time.acquire, after_in_parent=_release, after_in_child=_release)

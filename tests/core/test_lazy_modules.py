@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from types import ModuleType
 
 import pytest
 
 from abstractcore.lazy_modules import LazyImports
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.forks import in_fork
 
 DOOR = """
 from abstractcore.lazy_modules import LazyImports as _LazyImports
@@ -72,6 +75,24 @@ def _imported(name: str) -> ModuleType:
     names: dict[str, ModuleType] = {}
     exec(f"import {name} as module", names)
     return names["module"]
+
+
+@pytest.mark.process
+def test_fork_waits_for_the_block_of_another_thread(package: ModuleType):
+    """The child would import with the function of a thread that it does not have, and never begin a block."""
+    begun, forking = Event(), Event()
+
+    def import_package() -> None:
+        with LazyImports({"__name__": "other_package"}):
+            begun.set()
+            assert forking.wait(PATIENCE_SECONDS)
+
+    importer = Thread(target=import_package)
+    importer.start()
+    assert begun.wait(PATIENCE_SECONDS)
+    os.register_at_fork(before=forking.set)  # these hooks run before older ones
+    in_fork(lambda: importlib.reload(package))
+    importer.join()
 
 
 def test_import_function_is_restored_after_an_error():
