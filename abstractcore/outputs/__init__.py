@@ -3,60 +3,13 @@
 pydantic is loaded at first use.
 """
 
-from __future__ import annotations
+from ..lazy_modules import LazyImports as _LazyImports
+from .output_types import OutputType as OutputType, no_output as no_output
+from .response_models import ResponseModel as ResponseModel, output_type as output_type
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
-
-from ..errors import InvalidInputError
-from ..schema import JSONObject
-from .output_types import OutputType, no_output
-
-if TYPE_CHECKING:
-    import typing_extensions
-
-    from .documents import canonical_json, digest, to_json
-
-ResponseModel: TypeAlias = Union["typing_extensions.TypeForm[Any]", JSONObject]
-"""A class, a type expression such as `list[City]`, `City | None`, `Literal["yes", "no"]`, or a JSON Schema."""
-
-_LATER = {
-    "canonical_json": "documents",
-    "digest": "documents",
-    "to_json": "documents",
-}
-"""Names whose module is imported on first access."""
-
-__all__ = ["OutputType", "ResponseModel", "canonical_json", "digest", "no_output", "output_type", "to_json"]
-
-
-def output_type(response_model: ResponseModel, context: Any = None) -> OutputType:
-    """Returns the type of an answer: a JSON Schema is a mapping, anything else a Python type.
-
-    `context` is pydantic's validation context. Raises `InvalidInputError` for a value that is neither, and for a type
-    without a JSON Schema.
-    """
-    if isinstance(response_model, Mapping):
-        from .json_schema_type import JsonSchemaType
-
-        if context is not None:
-            hint = "Use a pydantic model as response_model, or output_check=FUNCTION."
-            message = "a JSON Schema has no validators that could use it"
-            raise InvalidInputError(message, path="validation_context", hint=hint)
-        return JsonSchemaType(cast("Mapping[str, Any]", response_model))
-    from .python_type import PythonType
-
-    return PythonType(response_model, context)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+with _LazyImports(globals()):
+    from .documents import (
+        canonical_json as canonical_json,
+        digest as digest,
+        to_json as to_json,
+    )
