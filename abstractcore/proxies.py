@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -89,8 +90,6 @@ def is_excepted(host: str, port: int | None, no_proxy: str) -> bool:
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
     """Returns the address that a host is written as; None for a name. An IPv4 address in IPv6 is that of IPv4."""
-    from ipaddress import IPv6Address, ip_address
-
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:
@@ -100,8 +99,6 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 def _is_in(address: IPv4Address | IPv6Address, entry: str) -> bool:
     """Returns whether an address is the one, or in the network, of an entry; False for one that is neither."""
-    from ipaddress import ip_network
-
     try:
         return address in ip_network(entry.replace("[", "").replace("]", ""), strict=False)
     except ValueError:

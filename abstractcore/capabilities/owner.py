@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..engine import remaining
 from ..ports import ArtifactStore, Clock, Isolation, ModelStore, Pricing, Runtime
 from ..registry import Registry
-from ..schema import GenerateResponse, MediaPart
+from ..schema import CallProgress, GenerateResponse, MediaPart
 from .invocation import current_call
 
 if TYPE_CHECKING:
@@ -155,8 +155,6 @@ class Owner:
 
     def progress(self, done: float, total: float | None, what: str, part: MediaPart | None = None) -> None:
         """Reports progress. An exception of the user's function is logged: the call goes on."""
-        from ..schema import CallProgress
-
         function = current_call("owner.progress").on_progress
         if function is None:
             return

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from ..errors import PluginError
 from ..ports.capabilities import Made
 from ..schema import (
+    MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
     Blob,
     JSONValue,
@@ -20,6 +21,7 @@ from ..schema import (
     TranscriptSegment,
     Usage,
     from_data,
+    media_kind_of,
     to_data,
 )
 
@@ -121,8 +123,6 @@ class ResultReader:
             return self._recognised(bytes(content), declared)
         sha256, size = value.get("sha256"), value.get("size_bytes")
         if isinstance(value.get("$artifact"), str) and isinstance(sha256, str) and isinstance(size, int) and declared:
-            from ..schema import MEDIA_PART_BY_KIND, media_kind_of
-
             return MEDIA_PART_BY_KIND[media_kind_of(declared)](Blob.from_artifact(sha256, declared, size))
         raise PluginError(f"{self._who} returns a mapping without content: expected bytes in 'content'.", hint=_BUG)
 

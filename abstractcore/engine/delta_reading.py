@@ -24,6 +24,7 @@ from ..schema import (
     deltas_of,
     partial_reply,
 )
+from ..schema.sent_names import PropertyNameReplacer
 
 if TYPE_CHECKING:
     from ..schema.sent_names import PropertyNameReplacer
@@ -160,8 +161,6 @@ class NameRestorer:
 def _begin(replacers: dict[int, PropertyNameReplacer], block: int, names: Mapping[str, str] | None) -> None:
     """Begins a block, unless it goes on after its end."""
     if names and block not in replacers:
-        from ..schema.sent_names import PropertyNameReplacer
-
         replacers[block] = PropertyNameReplacer(names)
 
 

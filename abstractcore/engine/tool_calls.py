@@ -30,6 +30,7 @@ from ..schema.base_error import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
 from ..tools.loop import SEARCH_TOOLS, callable_tools, found_tools, with_steps
+from ..tools.results import ToolOutput
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
 
@@ -210,8 +211,6 @@ class ToolCalls:
         return self._setup.tools.get(name)
 
     def _search(self, call: ToolCall, context: ToolContext[Any]) -> Any:
-        from ..tools.results import ToolOutput
-
         query = str((call.arguments or {}).get("query", ""))
         deferred = [spec for spec in self._loop.call.tools if spec.defer and spec.name not in self._loop.found]
         found = found_tools(query, deferred)

@@ -43,8 +43,6 @@ def measurable_parts(call: ModelCall, profile: ModelProfile) -> Iterator[MediaPa
     wanted = measured_kinds(profile)
     if not wanted:
         return
-    from .parts import media_parts
-
     for _, part in media_parts(call):
         kind, media_type = cast(MediaKind, part.type), part.blob.media_type
         if kind not in wanted or call.media_policy.get(kind, "auto") not in ("auto", "native"):

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from ..ports import MediaHandler, ModelProfile
+from ..ports import MediaHandler, ModelProfile, chosen_pages
 from ..schema import Blob, CallWarning, MediaKind, MediaPart, ModelCall, media_kind_of
 from ..schema.base_error import shown_file_name
-from .parts import can_be_read, handler_for, is_cut, media_parts, source_name
+from .parts import can_be_read, handler_for, is_cut, media_parts, source_name, turn_start
 from .policies import (
     check_policies,
     choices,
@@ -112,7 +112,6 @@ def _alternatives(
     added: int,
 ) -> Alternatives:
     from .alternatives import Alternatives
-    from .parts import turn_start
 
     return Alternatives(call, parts, profile, handlers, configured, turn_start(call, added))
 
@@ -152,8 +151,6 @@ def _source_of(
 def _check_pages(decision: MediaDecision, part: MediaPart) -> None:
     """Raises `MediaError` for pages that a file is known not to have."""
     if decision.facts is not None and decision.facts.pages is not None and part.controls is not None:
-        from ..ports import chosen_pages
-
         chosen_pages(part.controls, decision.facts.pages, decision.source)
 
 

@@ -5,16 +5,11 @@ guards.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from .. import schema
-from ..lazy_modules import LazyModule
 from ..schema import GenerateResponse, ToolCall, ToolResult, ToolSpec
-
-if TYPE_CHECKING:
-    from . import stores
-else:
-    stores = LazyModule("abstractcore.ports.stores")
+from .stores import ArtifactStore, ModelFile, ModelStore
 
 CapabilityName = Literal["voice", "audio", "vision", "music"]
 CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
@@ -40,12 +35,12 @@ class CapabilityServices(Protocol):
         ...
 
     @property
-    def models(self) -> stores.ModelStore:
+    def models(self) -> ModelStore:
         """The store of model weights."""
         ...
 
     @property
-    def artifacts(self) -> stores.ArtifactStore:
+    def artifacts(self) -> ArtifactStore:
         """The store of artifacts."""
         ...
 
@@ -112,7 +107,7 @@ class ModelWeights(Protocol):
         ...
 
     @property
-    def files(self) -> Sequence[stores.ModelFile]:
+    def files(self) -> Sequence[ModelFile]:
         """The files of weights, at least one."""
         ...
 

@@ -7,20 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import IO, Any, Protocol, runtime_checkable
 
 from .. import schema
-from ..lazy_modules import LazyModule
 from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Price, Terms
 from .profiles import ModelCatalogue, ModelProfile
+from .stores import ModelStore
 from .transpilers import Transpiler
 from .transports import Endpoint
-
-if TYPE_CHECKING:
-    from . import stores
-else:
-    stores = LazyModule("abstractcore.ports.stores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class ProviderServices(Protocol):
         ...
 
     @property
-    def models(self) -> stores.ModelStore:
+    def models(self) -> ModelStore:
         """The store of model weights."""
         ...
 

@@ -15,12 +15,18 @@ from ..errors import MissingExtraError, PluginError
 from ..ports import (
     Capability,
     CatalogueFile,
+    Excerpt,
     Fallback,
+    FitsMedia,
+    Fitted,
     Guard,
     HasExcerpts,
     HasExtensions,
+    MeasuresMedia,
     MediaHandler,
+    ModelFile,
     ModelWeights,
+    PackagedModel,
     Provider,
     ToolSource,
     TraceSubscriber,
@@ -155,8 +161,6 @@ def _capability_fault(capability: Capability) -> str | None:
 
 
 def _model_fault(model: ModelWeights) -> str | None:
-    from ..ports import ModelFile, PackagedModel
-
     if not isinstance(model, PackagedModel):
         return f"is a {type(model).__name__}: expected a PackagedModel."
     files: object = model.files
@@ -241,8 +245,6 @@ class GuardedHandler:
 
     def excerpt(self, part: MediaPart, context: MediaContext) -> Excerpt:
         """As the handler does it."""
-        from ..ports import Excerpt
-
         assert isinstance(self.handler, HasExcerpts)
         with failures_of(str(self), expected=(OSError, SchemaError)):
             found = cast(object, self.handler.excerpt(part, context))
@@ -252,8 +254,6 @@ class GuardedHandler:
 
     def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
         """As the handler does it; the file itself, if it does not."""
-        from ..ports import FitsMedia, Fitted
-
         if not isinstance(self.handler, FitsMedia):
             return Fitted((part,))
         with failures_of(str(self), expected=(OSError, SchemaError)):
@@ -261,8 +261,6 @@ class GuardedHandler:
 
     def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """As the handler does it; nothing is known, if it does not."""
-        from ..ports import MeasuresMedia
-
         if not isinstance(self.handler, MeasuresMedia):
             return MediaFacts()
         with failures_of(str(self), expected=(OSError, SchemaError)):

@@ -7,6 +7,7 @@ parts whose content can be written to a file.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import threading
@@ -315,8 +316,6 @@ def pillow_image(blob: Blob) -> Image:
     except ImportError as error:
         hint = install_hint("pillow", extra="images")
         raise SchemaError("an image as a Pillow image needs the package pillow", hint=hint) from error
-    import io
-
     try:
         image = Image.open(io.BytesIO(content))
         image.load()

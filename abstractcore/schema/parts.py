@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get
 
 from ..lazy_modules import LazyModule
 from .base_error import SchemaError
-from .blobs import Blob, Savable
+from .blobs import Blob, Savable, pillow_image
 from .json_values import (
     EMPTY,
     NO_OPTIONS,
@@ -32,6 +32,7 @@ from .json_values import (
     freeze,
     freeze_object,
     freeze_without_none,
+    repaired_json,
 )
 from .media_controls import MediaControls
 from .reprs import Immutable, RichDisplay
@@ -176,8 +177,6 @@ class ImagePart(Immutable, RichDisplay, Savable):
         Raises `SchemaError` without the package pillow, for content that is elsewhere, and for what Pillow cannot
         decode.
         """
-        from .blobs import pillow_image
-
         return pillow_image(self.blob)
 
 
@@ -282,8 +281,6 @@ def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None, str | No
         try:
             value: JSONValue = freeze(_DECODER.decode(text))
         except json.JSONDecodeError as error:
-            from .json_values import repaired_json
-
             mended = repaired_json(text)
             if mended is None:
                 return None, str(error), None
