@@ -28,7 +28,6 @@ TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 def test_pages_with_python_blocks_are_known():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
-        "architecture.md",
         "catalogue.md",
         "evidence.md",
         "index.md",

@@ -10,7 +10,8 @@ import pytest
 
 from tests.documents import ROOT
 
-TABLE = (ROOT / "docs" / "finding-things.md").read_text(encoding="utf-8").partition("|---|---|---|\n")[2]
+PAGE = (ROOT / "docs" / "finding-things.md").read_text(encoding="utf-8")
+TABLE = PAGE.partition("|---|---|---|\n")[2].partition("\n\n")[0]
 
 
 def rows() -> Iterator[tuple[str, list[Path], list[str]]]:

@@ -82,8 +82,9 @@ def test_page_and_picture_name_every_package_of_the_kernel():
     assert packages <= drawn
 
 
-def test_modules_named_on_the_page_exist():
+def test_modules_named_on_the_pages_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    page += (ROOT / "docs" / "finding-things.md").read_text(encoding="utf-8").partition("## Where to add what")[2]
     paths = re.findall(r"`([\w/]+(?:\.py|/))`", page)
     places = (
         "",
