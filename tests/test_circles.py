@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = [
     path.parent
-    for pattern in ("abstractcore", "server/*", "providers/*", "media/*", "plugins/*/*", "packages/*/*")
+    for pattern in ("abstractcore", "cli/*", "media/*", "packages/*/*", "plugins/*/*", "providers/*", "server/*")
     for path in ROOT.glob(f"{pattern}/__init__.py")
 ]
 PACKAGES_OF_ROOMS = ("abstractcore", "abstractcore_media", "abstractcore_providers")
