@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
     from .blocks import Block
+    from .vocabularies import LossCounter
     from .work_limits import Work, WorkLimits
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -34,7 +35,7 @@ AS_TEXT, AS_GLYPHS = Fallback("text", frozenset({"text"}) | PICTURES), glyphs(PI
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """One format. `module` has its function `read`, from `DocumentFile` to blocks; `title` names a file of it.
+    """One format. `module` has `read`, from `DocumentFile` to blocks, and `VOCABULARY`; `title` names a file of it.
 
     With `is_isolated`, it runs in a process of its own: its library may crash, or not stop.
     """
@@ -50,12 +51,16 @@ class DocumentFormat:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFile:
-    """A file that is read: its content, its name, its password if the user gave one, and the limits of the work."""
+    """A file that is read: its content, its name, its password if the user gave one, and the limits of the work.
+
+    `losses` counts what its reader does not carry over; the handler adds them to the blocks.
+    """
 
     data: bytes
     name: str
     work: Work
     media_type: str
+    losses: LossCounter
     password: str | None = None
 
 
@@ -154,13 +159,17 @@ def _blocks(
     part: MediaPart, format: DocumentFormat, limits: WorkLimits, timeout: float | None, password: str | None
 ) -> Generator[Block]:
     """Yields the blocks of a file; raises `MediaError` if it cannot be read."""
+    from .vocabularies import FormatVocabulary, LossCounter
     from .work_limits import Work
 
     work = Work(source_of(part), limits, timeout)
-    file = DocumentFile(document_content(part, work), work.source, work, part.blob.media_type, password)
+    data = document_content(part, work)
     with explained(work, format.title):
         module = import_module(f".{format.module}", __package__)
+        losses = LossCounter(getattr(module, "VOCABULARY", FormatVocabulary("", {})))
+        file = DocumentFile(data, work.source, work, part.blob.media_type, losses, password)
         yield from cast("Callable[[DocumentFile], Iterator[Block]]", module.read)(file)
+        yield from losses.blocks()
 
 
 def _block_values(

@@ -112,7 +112,7 @@ class Renderer:
             fallback=fallback,
             model=", ".join(self._models) or None,
             lost=tuple(
-                MediaLoss(what, loss.count, loss.total, tuple(loss.places[:_SHOWN_PLACES]))
+                MediaLoss(what, loss.count, loss.total, tuple(loss.places))
                 for what, loss in self._losses.items()
                 if loss.count
             ),
@@ -279,7 +279,7 @@ class Renderer:
         loss = self._losses.setdefault(lost.what, _Loss())
         loss.count += lost.count
         loss.total = None if loss.total is None or lost.total is None else loss.total + lost.total
-        if lost.where:
+        if lost.where and len(loss.places) < _SHOWN_PLACES:
             loss.places.append(clean(lost.where))
 
     def _warn(self, code: str, error: MissingExtraError) -> None:

@@ -10,15 +10,19 @@ from contextlib import contextmanager
 
 from abstractcore.errors import EncryptedFileError
 
+from .vocabularies import LossCounter
 from .work_limits import Work
 
 _CHUNK = 1 << 16
 
 
 class ZipMembers:
-    """The members of a ZIP file, by path. `what` names its format in errors, such as "Word document"."""
+    """The members of a ZIP file, by path. `what` names its format in errors, such as "Word document".
 
-    def __init__(self, data: bytes, work: Work, what: str) -> None:
+    With `losses`, members that are never read are counted there, unless the vocabulary declares them.
+    """
+
+    def __init__(self, data: bytes, work: Work, what: str, losses: LossCounter | None = None) -> None:
         self._work = work
         self._what = what
         with self._explained():
@@ -26,6 +30,9 @@ class ZipMembers:
         if len(self._zip.infolist()) > work.limits.members:
             raise work.too_large(f"it has more than {work.limits.members:,} members")
         self._infos = {info.filename.lower().lstrip("/"): info for info in self._zip.infolist()}
+        self._losses = losses
+        if losses is not None:
+            losses.has_members(info.filename for info in self._infos.values())
 
     def __contains__(self, path: str) -> bool:
         return path.lower().lstrip("/") in self._infos
@@ -40,6 +47,8 @@ class ZipMembers:
         info = self._infos.get(path.lower().lstrip("/"))
         if info is None:
             return
+        if self._losses is not None:
+            self._losses.opens(info.filename)
         if info.flag_bits & 1:
             raise EncryptedFileError(
                 f"{self._work.source} is encrypted: {info.filename} in it needs a password.",
