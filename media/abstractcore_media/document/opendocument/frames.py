@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from base64 import b64decode
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
 from .package import OpenDocument
-from .paragraphs import text_of, texts_of
+from .paragraphs import SHAPES, outermost, shapes_in, text_of, texts_of
+from .vocabulary import FIELDS
 
-_IN_CELLS = ("p", "h", "list")
+_IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})
+
+
+def edges(package: OpenDocument, kind: str) -> Iterator[Block]:
+    """Yields the texts of headers or footers, each once; not those that have fields only, such as page numbers."""
+    wanted = frozenset({kind, f"{kind}-first", f"{kind}-left"})
+    yield from _once(kind, package, package.elements("styles.xml", wanted))
+
+
+def background(package: OpenDocument) -> Iterator[Block]:
+    """Yields the texts that stand on the pages or slides of a master, each once; not those that say what to fill in."""
+    shapes = package.elements("styles.xml", SHAPES | {"header", "footer"})
+    own = (each for each in shapes if each.tag in SHAPES and each.get("class") is None)
+    yield from _once("background", package, own)
+
+
+def _once(kind: str, package: OpenDocument, elements: Iterable[Element]) -> Iterator[Block]:
+    texts: dict[str, None] = {}
+    for element in elements:
+        if element.tag in SHAPES or _has_own_text(element):
+            texts[" ".join(all_texts(element).split())] = None
+        for tag, what in (("image", "pictures"), ("object", "embedded objects")):
+            for each in element.iter(tag):
+                path = each.get("href", "")
+                package.passes(path)
+                yield LostContent(what, 1, where=f"{kind}: {path}" if path else kind)
+    for text in filter(None, texts):
+        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+
+
+def _has_own_text(element: Element) -> bool:
+    """Returns whether there is a text beside that of fields, such as the number of a page."""
+    return any(
+        bool((each.text or "").strip()) or any((child.tail or "").strip() for child in each)
+        for each in element.iter()
+        if each.tag not in FIELDS
+    )
+
+
+def all_texts(element: Element) -> str:
+    """Returns the texts of an element and of the shapes in it, a line each."""
+    if element.tag == "measure" and (text := text_of(element)):
+        return text
+    named = (alternative_text(each) for each in (element, *element.iterfind("table")))
+    return "\n".join(filter(None, (texts_of(element), *named, *map(all_texts, shapes_in(element)))))
 
 
 def frame_blocks(frame: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the blocks of a frame. `name` is that of a table in it."""
-    if frame.tag != "frame":  # a shape with a text
-        yield MarkdownText(texts_of(frame), place)
+    if frame.tag != "frame":  # a shape with a text, or a group of shapes
+        yield MarkdownText(texts_of(frame) or text_of(frame), place)
+        yield from _description(frame, place)
+        yield from inner_shapes(frame, package, place, name)
         return
     tables = frame.findall("table")
     for each in tables:
@@ -25,19 +73,38 @@ def frame_blocks(frame: Element, package: OpenDocument, place: BlockPlace, name:
     if found is not None:
         yield from _object(found, package, place, name)
         return
-    for image in frame.findall("image")[:1]:  # others show the same in another format
-        if not tables:
-            yield _picture(frame, image, package, place)
+    images = frame.findall("image")
+    if not images:
+        yield from _description(frame, place)
+    if images and not tables:
+        yield _picture(frame, images.pop(0), package, place)
+    for image in images:  # they show the same in another format
+        package.passes(image.get("href", ""))
     for box in frame.iterfind("text-box"):
         yield MarkdownText(texts_of(box), place)
-        for inner in box.iter("frame"):
-            yield from frame_blocks(inner, package, place, f"{name}.1")
-    if frame.find("plugin") is not None:
-        yield LostContent("recordings", 1, where=name)
+        yield from inner_shapes(box, package, place, name)
+
+
+def alternative_text(element: Element) -> str:
+    """Returns the title and the description of something that is drawn, "" if it has none."""
+    return " ".join(filter(None, (element.findtext("title"), element.findtext("desc"))))
+
+
+def _description(shape: Element, place: BlockPlace) -> Iterator[Block]:
+    text = alternative_text(shape)
+    if text.strip():
+        yield MarkdownText(f"[shape: {text}]", place)
+
+
+def inner_shapes(element: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
+    """Yields the blocks of the shapes in an element, such as a cell."""
+    for number, inner in enumerate(shapes_in(element), 1):
+        yield from frame_blocks(inner, package, place, f"{name}.{number}")
 
 
 def table_blocks(element: Element, place: BlockPlace, name: str) -> Iterator[Block]:
-    """Yields the rows of a table of a text or a presentation."""
+    """Yields the title and the rows of a table of a text or a presentation."""
+    yield MarkdownText(alternative_text(element), place)
     yield from table(_placed_rows(element, place), name)
     for inner in inner_tables(element):
         yield from table_blocks(inner, place, f"{name}.1")
@@ -68,33 +135,50 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _cells(row: Element) -> list[str]:
-    cells: list[str] = []
-    for cell in row:
-        if cell.tag == "table-cell":
-            texts = (texts_of(each) if each.tag == "list" else text_of(each) for each in cell if each.tag in _IN_CELLS)
-            cells.append("\n".join(filter(None, texts)))
-        elif cell.tag == "covered-table-cell":
-            cells.append("")
-    return cells
+    return [cell_text(cell) for cell in row if cell.tag in ("table-cell", "covered-table-cell")]
+
+
+def cell_text(cell: Element) -> str:
+    """Returns the paragraphs of a cell, a line each, without tables and shapes in it."""
+    texts = (
+        text_of(each) if each.tag in ("p", "h") else texts_of(each)
+        for each in cell
+        if each.tag not in SHAPES and each.tag not in ("table", "annotation")
+    )
+    return "\n".join(filter(None, texts))
 
 
 def _picture(frame: Element, image: Element, package: OpenDocument, place: BlockPlace) -> Block:
     path = image.get("href", "")
-    alt = " ".join(filter(None, (frame.findtext("title"), frame.findtext("desc"))))
-    data = b"" if "://" in path else package.read(path)
+    alt = alternative_text(frame)
+    inline = image.findtext("binary-data")
+    data = _decoded(inline) if inline else b"" if "://" in path else package.read(path)
     return Picture(data, path, place, alt) if data else LostContent("pictures", 1, where=path or "a picture")
 
 
+def _decoded(text: str) -> bytes:
+    """Returns the content of a picture that stands in the XML, b"" if that is not base64."""
+    try:
+        return b64decode(text)
+    except ValueError:
+        return b""
+
+
 def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
-    """Yields the table behind a chart, or the text of a formula; other objects are lost."""
+    """Yields the titles of a chart and the table behind it, or the text of a formula; other objects are lost."""
     path = found.get("href", "").removeprefix("./")
     part = f"{path}/content.xml"
-    kinds = frozenset({"table", "math"})
-    content = next(package.elements(part, kinds), None) if path else None
-    if content is None:
+    is_known = False
+    for content in package.elements(part, _IN_OBJECTS) if path else outermost(found, _IN_OBJECTS):
+        is_known = True
+        if content.tag == "table":
+            yield from table_blocks(content, replace(place, member=path), name)
+        elif content.tag == "math":
+            annotation = content.find(".//annotation")
+            yield MarkdownText((annotation.text if annotation is not None else None) or text_of(content), place)
+        else:
+            yield MarkdownText(all_texts(content), replace(place, member=path))
+            yield from (LostContent("pictures", 1, where=name) for _ in content.iter("image"))
+            yield from (LostContent("embedded objects", 1, where=name) for _ in content.iter("object"))
+    if not is_known:
         yield LostContent("embedded objects", 1, where=path or name)
-    elif content.tag == "table":
-        yield from table_blocks(content, replace(place, member=path), name)
-    else:
-        annotation = content.find(".//annotation")
-        yield MarkdownText((annotation.text if annotation is not None else None) or text_of(content), place)

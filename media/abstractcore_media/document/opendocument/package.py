@@ -30,7 +30,7 @@ class OpenDocument:
     def __init__(self, file: DocumentFile, what: str) -> None:
         self.work = file.work
         self._file = file
-        self._members = ZipMembers(file.data, file.work, what)
+        self._members = ZipMembers(file.data, file.work, what, file.losses)
         if "content.xml" not in self._members:
             raise file.work.corrupt(what, "it has no content")
         entries = elements(self._members.chunks("META-INF/manifest.xml"), frozenset({"file-entry"}))
@@ -45,8 +45,12 @@ class OpenDocument:
         return b"".join(self._chunks(path.removeprefix("./")))
 
     def elements(self, path: str, wanted: Set[str], announced: Set[str] = frozenset()) -> Iterator[Element]:
-        """Yields elements of a member by name, each when it is complete."""
-        return elements(self._chunks(path), wanted, announced)
+        """Yields elements of a member by name, each when it is complete; what is not read in it is counted."""
+        return elements(self._chunks(path), wanted, announced, self._file.losses, path)
+
+    def passes(self, path: str) -> None:
+        """Notes that a member shows the same as another one that was read."""
+        self._file.losses.opens(path.removeprefix("./"))
 
     def _chunks(self, path: str) -> Iterator[bytes]:
         encryption = self._encrypted.get(path)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
 from xml.etree.ElementTree import Element
 
-_FRAMES = frozenset({"frame", "custom-shape", "text-box", "rect", "ellipse", "line", "g"})
-_SKIPPED = frozenset({"bookmark", "change", "soft-page-break", "sequence-decls", "tracked-changes"})
+SHAPES = frozenset(
+    ("caption", "circle", "connector", "custom-shape", "ellipse", "frame", "g", "line", "measure", "path", "polygon",
+     "polyline", "rect", "regular-polygon")
+)  # fmt: skip
+"""What is drawn: elements that stand in a paragraph, a cell or a page, with texts, pictures and tables of their own."""
+_PARAGRAPHS = frozenset({"p", "h"})
 
 
 def pieces_of(paragraph: Element) -> list[str | Element]:
@@ -21,9 +26,22 @@ def text_of(paragraph: Element) -> str:
 
 
 def texts_of(element: Element) -> str:
-    """Returns the texts of all paragraphs inside, a line each."""
-    lines = (text_of(each) for each in element.iter() if each.tag in ("p", "h"))
-    return "\n".join(filter(None, lines))
+    """Returns the texts of the paragraphs inside, a line each, without those of shapes in them."""
+    return "\n".join(filter(None, map(text_of, outermost(element, _PARAGRAPHS))))
+
+
+def shapes_in(element: Element) -> Iterator[Element]:
+    """Yields the shapes inside, but not those in other ones."""
+    return outermost(element, SHAPES)
+
+
+def outermost(element: Element, tags: Set[str]) -> Iterator[Element]:
+    """Yields the elements inside that are called so, but not what is in them, in shapes or in comments."""
+    for child in element:
+        if child.tag in tags:
+            yield child
+        elif child.tag not in SHAPES and child.tag != "annotation":
+            yield from outermost(child, tags)
 
 
 def _walk(element: Element, found: list[str | Element]) -> None:
@@ -41,21 +59,26 @@ def _walk(element: Element, found: list[str | Element]) -> None:
             body = child.find("note-body")
             _add(found, f" [note: {' '.join(texts_of(body).split())}]" if body is not None else "")
         elif tag == "annotation":
-            _add(found, _comment(child))
+            _add(found, f" {comment_of(child)} ")
+        elif tag == "ruby-text":
+            _add(found, f"({''.join(child.itertext())})")
+        elif tag == "number":
+            _add(found, f"{child.text or ''} ")
         elif tag == "a" and "://" in child.get("href", ""):
             _add(found, "[")
             _walk(child, found)
             _add(found, f"]({child.get('href')})")
-        elif tag in _FRAMES:
+        elif tag in SHAPES:
             found.append(child)
-        elif tag not in _SKIPPED:
+        else:
             _walk(child, found)
         _add(found, child.tail)
 
 
-def _comment(annotation: Element) -> str:
-    author = annotation.findtext("creator") or "unknown"
-    return f" [comment by {author}: {' '.join(texts_of(annotation).split())}] "
+def comment_of(annotation: Element) -> str:
+    """Returns a comment with its author, if it has one."""
+    author = annotation.findtext("creator")
+    return f"[comment{f' by {author}' if author else ''}: {' '.join(texts_of(annotation).split())}]"
 
 
 def _add(found: list[str | Element], text: str | None) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_item
 from ..format_handler import DocumentFile
-from .frames import frame_blocks
+from .frames import alternative_text, background, edges, frame_blocks, inner_shapes
 from .package import OpenDocument
-from .paragraphs import text_of, texts_of
+from .paragraphs import SHAPES, comment_of, text_of, texts_of
+from .vocabulary import OPEN_DOCUMENT
+
+VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
 
 _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
@@ -23,6 +27,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in layouts]
     # The layouts of notes and handouts are upright, those of slides are not.
     size = next(((width, height) for width, height in sizes if width > height > 0), (0.0, 0.0))
+    yield from edges(package, "header")
     number = 0
     hidden: set[str] = set()
     for element in package.elements("content.xml", frozenset({"page", "style"})):
@@ -33,19 +38,26 @@ def read(file: DocumentFile) -> Iterator[Block]:
         number += 1
         mark = ", hidden" if element.get("style-name", "") in hidden else ""
         yield PageStart(number, f"[slide {number}{mark}]")
+        yield MarkdownText(alternative_text(element), BlockPlace(page=number))
         yield from _shapes(element, package, number, size)
         notes = element.find("notes")
         text = _notes(notes) if notes is not None else ""
         if text:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
+    yield from edges(package, "footer")
+    yield from background(package)
 
 
 def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float, float]) -> Iterator[Block]:
     for index, shape in enumerate(page, 1):
-        if shape.tag == "notes" or shape.get("class") in ("date-time", "footer", "header", "page-number"):
+        if shape.get("class") in ("date-time", "footer", "header", "page-number"):
             continue
         if shape.tag == "g":
             yield from _shapes(shape, package, number, size)
+            continue
+        if shape.tag == "annotation":
+            yield MarkdownText(comment_of(shape), BlockPlace(page=number))
+        if shape.tag not in SHAPES:
             continue
         place = BlockPlace(page=number, box=_box(shape, size))
         if shape.get("class") == "title":
@@ -53,18 +65,23 @@ def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float
         elif shape.find("text-box") is not None:
             for box in shape.iterfind("text-box"):
                 yield from _texts(box, place, -1)
+                yield from inner_shapes(box, package, place, f"slide {number} shape {index}")
         else:
             yield from frame_blocks(shape, package, place, f"slide {number} table {index}")
 
 
-def _texts(element: Element, place: BlockPlace, depth: int) -> Iterator[Block]:
+def _texts(element: Element, place: BlockPlace, depth: int, marker: str = "-") -> Iterator[Block]:
     for child in element:
         if child.tag == "list":
             for item in child:
-                yield from _texts(item, place, depth + 1)
+                yield from _texts(item, place, depth + 1, item.findtext("number") or "-")
+        elif child.tag in SHAPES:
+            continue
         elif child.tag in ("p", "h"):
             text = text_of(child)
-            yield list_item(text, "-", depth, place) if depth >= 0 else MarkdownText(text, place)
+            yield list_item(text, marker, depth, place) if depth >= 0 else MarkdownText(text, place)
+        else:
+            yield MarkdownText(texts_of(child), place)
 
 
 def _notes(notes: Element) -> str:

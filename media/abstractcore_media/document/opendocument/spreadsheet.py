@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, LostContent, heading
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading
 from ..format_handler import DocumentFile
 from ..sheets import MAX_COLUMNS, SheetRow, TableBudget, column_name
-from .frames import frame_blocks
+from .frames import background, cell_text, edges, inner_shapes
 from .package import OpenDocument
-from .paragraphs import text_of, texts_of
+from .paragraphs import comment_of
+from .vocabulary import OPEN_DOCUMENT
+
+VOCABULARY = replace(OPEN_DOCUMENT, places={"table:table": "sheet name"})
 
 _MAX_REPEATS = 1000
 """Rows with content that one element may stand for; programs repeat blank rows only."""
@@ -20,7 +24,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument spreadsheet, sheet by sheet."""
     package = OpenDocument(file, "OpenDocument spreadsheet")
     budget = TableBudget(file.work)
-    wanted = frozenset({"table-row", "style", "shapes", "tracked-changes"})
+    yield from edges(package, "header")
+    wanted = frozenset({"table-row", "style", "shapes", "title", "desc"})
     events = package.elements("content.xml", wanted, frozenset({"table"}))
     hidden: set[str] = set()
     sheet: Element | None = None
@@ -39,6 +44,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
         yield from budget.blocks(name, reader.rows(), reader.rest())
         yield from reader.drawn
         sheet = reader.following
+    yield from edges(package, "footer")
+    yield from background(package)
 
 
 class _Sheet:
@@ -55,10 +62,10 @@ class _Sheet:
         number = 0
         for event in self._own():
             if event.tag == "shapes":
-                for frame in event:
-                    self.drawn += frame_blocks(
-                        frame, self._package, BlockPlace(sheet=self._name), f"{self._name} shape"
-                    )
+                place = BlockPlace(sheet=self._name)
+                self.drawn += inner_shapes(event, self._package, place, f"{self._name} shape")
+            elif event.tag in ("title", "desc"):
+                self.drawn.append(MarkdownText(event.text or "", BlockPlace(sheet=self._name)))
             elif event.tag == "table-row":
                 repeats = _repeats(event, "number-rows-repeated", 1 << 21)
                 cells = self._cells(event, number + 1)
@@ -93,21 +100,20 @@ class _Sheet:
             if text:
                 for offset in range(min(repeats, MAX_COLUMNS - column)):
                     cells[column + offset] = text
-            for frame in cell.iter("frame"):
-                place = BlockPlace(sheet=self._name, cell=f"{column_name(column)}{number}")
-                self.drawn += frame_blocks(frame, self._package, place, f"{self._name} {place.cell}")
+            place = BlockPlace(sheet=self._name, cell=f"{column_name(column)}{number}")
+            self.drawn += inner_shapes(cell, self._package, place, f"{self._name} {place.cell}")
             column += repeats
         return cells
 
 
 def _shown(cell: Element) -> str:
     """Returns the text of a cell as its program showed it, else its value, else its formula."""
-    text = "\n".join(filter(None, (text_of(each) for each in cell.iterfind("p"))))
+    text = cell_text(cell)
     if not text:
         formula = cell.get("formula", "")
         text = cell.get("value") or cell.get("date-value") or cell.get("string-value") or formula.partition(":")[2]
     for comment in cell.iterfind("annotation"):
-        text = f"{text} [comment: {' '.join(texts_of(comment).split())}]".strip()
+        text = f"{text} {comment_of(comment)}".strip()
     return text
 
 

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, MarkdownText, heading, list_item
 from ..format_handler import DocumentFile
-from .frames import frame_blocks, table_blocks
+from .frames import background, edges, frame_blocks, inner_shapes, table_blocks
 from .package import OpenDocument
-from .paragraphs import pieces_of, text_of
+from .paragraphs import SHAPES, pieces_of
+from .vocabulary import OPEN_DOCUMENT
+
+VOCABULARY = replace(OPEN_DOCUMENT, places={"text:p": "paragraph", "text:h": "paragraph"})
 
 _STYLES = frozenset({"list-style", "style"})
-_WANTED = _STYLES | {"p", "h", "list", "table", "tracked-changes", "frame"}
+_WANTED = _STYLES | SHAPES | {"p", "h", "list", "table"}
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument text."""
     package = OpenDocument(file, "OpenDocument text")
-    yield from _edges(package, "header")
+    yield from edges(package, "header")
     reader = _OpenDocumentReader(package)
     for part in ("styles.xml", "content.xml"):
         for element in package.elements(part, _STYLES if part == "styles.xml" else _WANTED):
             yield from reader.blocks(element)
-    yield from _edges(package, "footer")
-
-
-def _edges(package: OpenDocument, kind: str) -> Iterator[Block]:
-    texts = {
-        " ".join(filter(None, (text_of(paragraph) for paragraph in each.iter("p")))): None
-        for each in package.elements("styles.xml", frozenset({kind}))
-    }
-    for text in filter(None, texts):
-        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+    yield from edges(package, "footer")
+    yield from background(package)
 
 
 @dataclass(slots=True)
@@ -57,9 +52,8 @@ class _OpenDocumentReader:
                 place = BlockPlace(paragraph=self.paragraphs + 1)
                 self.paragraphs += sum(1 for _ in element.iter("p"))
                 yield from table_blocks(element, place, f"table {self.tables}")
-                for frame in element.iter("frame"):
-                    yield from frame_blocks(frame, self.package, place, f"frame {self.paragraphs}")
-            case "frame":
+                yield from inner_shapes(element, self.package, place, f"frame {self.paragraphs}")
+            case _ if element.tag in SHAPES:
                 yield from frame_blocks(element, self.package, BlockPlace(paragraph=self.paragraphs + 1), "frame")
             case "list-style":
                 for level in element.iter("list-level-style-number"):
@@ -94,7 +88,7 @@ class _OpenDocumentReader:
         for item in element:
             if item.tag == "list-item":
                 number += 1
-            marker = f"{number}." if is_numbered else "-"
+            marker = item.findtext("number") or (f"{number}." if is_numbered else "-")
             for child in item:
                 yield from self.blocks(child, depth, style, marker)
 
