@@ -6,7 +6,7 @@ of an Office package keep a prefix: "r:id".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Generator, Iterable, Set
 from typing import NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
@@ -15,7 +15,7 @@ from abstractcore.errors import MediaError
 
 from .vocabularies import LossCounter, LossTally, Treatment
 
-Elements: TypeAlias = Iterator[Element]
+Elements: TypeAlias = Generator[Element]
 
 _MAX_DEPTH = 250
 _MAX_NODES = 500_000
@@ -173,7 +173,8 @@ class _CountingCollector(_Collector):
         self.tally = LossTally()
         self._losses = losses
         self._kinds: dict[str, _ElementKind] = {}
-        self._known = self._read = {}
+        self._read: dict[str, str] = {}
+        self._known = self._read
         self._closed_at = 0
         """The depth of the property, or of the element that is not read, in which the parser is; or 0."""
         self._unknown: list[tuple[int, str]] = []

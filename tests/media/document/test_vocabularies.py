@@ -7,6 +7,8 @@ import pytest
 from abstractcore_media.document.blocks import LostContent
 from abstractcore_media.document.vocabularies import FormatVocabulary, LossCounter, Treatment
 from abstractcore_media.document.xml_elements import XmlError, elements
+from tests.media.document.vocabulary_lists import declared_twice
+from tests.media.format_lists import PAGE, page, vocabularies
 
 VOCABULARY = FormatVocabulary(
     source="a book of this test",
@@ -112,3 +114,12 @@ def test_members_that_are_not_opened_are_counted_unless_declared():
 def test_depth_is_bounded_in_elements_that_are_not_read_too(tag: str):
     with pytest.raises(XmlError, match="nested more than 250"):
         read(f"<{tag}>" * 300 + f"</{tag}>" * 300)
+
+
+def test_lists_of_formats_in_docs_are_up_to_date():
+    assert PAGE.read_text(encoding="utf-8") == page(), "make docs"
+
+
+@pytest.mark.parametrize("name", vocabularies())
+def test_each_kind_of_a_format_is_declared_once(name: str):
+    assert declared_twice(vocabularies()[name]) == []
