@@ -15,7 +15,7 @@ from abstractcore.errors import ConfigurationError, ModelNotFoundError
 from abstractcore.ports import ModelProfile
 from abstractcore.schema import WireResponse
 
-from .calls import calls
+from .calls import answers
 from .context import Reply, RequestContext, ServerState
 from .dialects import ANTHROPIC
 from .dialects.base import text_at
@@ -256,9 +256,9 @@ async def ollama_answer(context: RequestContext) -> Reply:
     """Calls a model; returns its reply, whole or as a stream. A request without messages or a prompt is answered at
     once: clients load a model with it, or unload it, which happens here when the model is called.
     """
-    job = await calls.read(context)
+    job = await answers.read(context)
     loaded = cast("OllamaDialect", context.dialect).loaded(job.client_request, job.stamp)
-    return await calls.answer_of(job) if loaded is None else WireResponse(200, context.headers(_JSON), loaded)
+    return await answers.answer_of(job) if loaded is None else WireResponse(200, context.headers(_JSON), loaded)
 
 
 async def ollama_tags(context: RequestContext) -> WireResponse:

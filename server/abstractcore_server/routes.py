@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from . import models_listing, pages
-from .calls.calls import answer, count_tokens, decide
+from .calls.answers import answer, count_tokens, decide
 from .calls.moderations import moderate
 from .context import Handler
 from .dialects import (
@@ -24,12 +24,10 @@ from .dialects import (
     ClientDialect,
 )
 from .files import stored_files
-from .media.images import edit, generate
-from .media.speech import compose, speak
+from .media.generation import compose, edit, generate, speak
 from .media.transcriptions import transcribe, translate
 from .metrics import health, metrics, ready
 from .requests import RequestHead
-from .responses import conversations
 from .responses import routes as responses
 from .responses.websockets import open_websocket
 
@@ -86,20 +84,24 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
     APIRoute("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
     APIRoute("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),
-    APIRoute("/v1/conversations", {"POST": conversations.create}, OPENAI_RESPONSES),
+    APIRoute("/v1/conversations", {"POST": responses.create_conversation}, OPENAI_RESPONSES),
     APIRoute(
         "/v1/conversations/{id}/items/{item}",
-        {"GET": conversations.item, "DELETE": conversations.delete_item},
+        {"GET": responses.conversation_item, "DELETE": responses.delete_conversation_item},
         OPENAI_RESPONSES,
     ),
     APIRoute(
         "/v1/conversations/{id}/items",
-        {"GET": conversations.items, "POST": conversations.add_items},
+        {"GET": responses.conversation_items, "POST": responses.add_conversation_items},
         OPENAI_RESPONSES,
     ),
     APIRoute(
         "/v1/conversations/{id}",
-        {"GET": conversations.read, "POST": conversations.change, "DELETE": conversations.delete},
+        {
+            "GET": responses.read_conversation,
+            "POST": responses.change_conversation,
+            "DELETE": responses.delete_conversation,
+        },
         OPENAI_RESPONSES,
     ),
     APIRoute("/v1/audio/speech", {"POST": speak}, OPENAI_CHAT),

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from .store import Store
     from .store.approved_calls import ApprovedCalls
     from .store.background import BackgroundResponses
-    from .store.conversations import Conversations
-    from .store.files import Files
-    from .store.responses import Responses
-    from .store.uploads import Uploads
+    from .store.files import Files, Uploads
+    from .store.responses import Conversations, Responses
 
 T = TypeVar("T")
 _RETRY_SECONDS = 5
@@ -84,10 +82,8 @@ class StoredState:
         from .store import Store
         from .store.approved_calls import ApprovedCalls
         from .store.background import BackgroundResponses
-        from .store.conversations import Conversations
-        from .store.files import Files
-        from .store.responses import Responses
-        from .store.uploads import Uploads
+        from .store.files import Files, Uploads
+        from .store.responses import Conversations, Responses
 
         with self._lock:
             if self._tables is None:

@@ -15,7 +15,7 @@ from abstractcore.registry import Registry
 from abstractcore_server import FixedKeys
 from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, ClientDialect
 from abstractcore_server.files import stored_files
-from abstractcore_server.media import images, speech, transcriptions
+from abstractcore_server.media import generation, transcriptions
 from abstractcore_server.pages import APIS, ERRORS, requests
 from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS
@@ -56,11 +56,11 @@ def test_schemas_are_those_of_the_fields():
 @pytest.mark.parametrize(
     ("path", "names"),
     [
-        ("/v1/audio/speech", vars(speech)["_FIELDS"]),
+        ("/v1/audio/speech", vars(generation)["_SPEECH_FIELDS"]),
         ("/v1/audio/transcriptions", vars(transcriptions)["_FIELDS"] | {"file"}),
-        ("/v1/audio/music", vars(speech)["_MUSIC_FIELDS"]),
-        ("/v1/images/edits", vars(images)["_FIELDS"]),
-        ("/v1/images/generations", vars(images)["_FIELDS"] - {"image", "mask"}),
+        ("/v1/audio/music", vars(generation)["_MUSIC_FIELDS"]),
+        ("/v1/images/edits", vars(generation)["_IMAGE_FIELDS"]),
+        ("/v1/images/generations", vars(generation)["_IMAGE_FIELDS"] - {"image", "mask"}),
         ("/v1/files", frozenset(vars(stored_files)["_FIELDS"])),
         ("/v1/uploads", vars(stored_files)["_UPLOAD_FIELDS"]),
         ("/v1/uploads/{id}/complete", vars(stored_files)["_FIELDS_OF_COMPLETION"]),

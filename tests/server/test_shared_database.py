@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from abstractcore_server.store import Keys, Store
-from abstractcore_server.store.conversations import Conversations
+from abstractcore_server.store.responses import Conversations
 from tests.chaos_server import ScriptedServer
 from tests.leftovers import wait_until
 from tests.server.test_workers import Served, serving

@@ -20,7 +20,7 @@ from abstractcore.schema import ModelCall
 from ..configuration.settings import DatabaseDown, Settings
 from ..failures import RequestRefused
 from ..requests import RequestHead
-from ..store import CallLeases, Key, KeyLimits, Keys, LimitReached, Store, default_file
+from ..store import AccessKey, CallLeases, KeyLimits, Keys, LimitReached, Store, default_file
 from .admission import CallLease, FixedKeys, Grant, NoCallLease, Settlement, credential_of
 
 KEY_SECONDS = 5.0
@@ -67,7 +67,7 @@ class StoredKeys:
         self._down = down
         self._call_seconds = call_seconds
         self._now = now
-        self._seen: OrderedDict[bytes, tuple[float, Key]] = OrderedDict()
+        self._seen: OrderedDict[bytes, tuple[float, AccessKey]] = OrderedDict()
 
     async def admit(self, request: RequestHead) -> Grant:
         """Returns the grant of the key in a request.
@@ -81,7 +81,7 @@ class StoredKeys:
             raise AuthenticationError("this key is not valid here")
         return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", limits=key.limits)
 
-    async def _valid(self, secret: str) -> Key | None:
+    async def _valid(self, secret: str) -> AccessKey | None:
         digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
         now = self._now()
         seen, key = self._seen.get(digest, (-math.inf, None))
@@ -96,7 +96,7 @@ class StoredKeys:
                 self._remember(digest, key, now)
         return None if key is None or (key.expires is not None and now >= key.expires) else key
 
-    def _remember(self, digest: bytes, key: Key | None, now: float) -> None:
+    def _remember(self, digest: bytes, key: AccessKey | None, now: float) -> None:
         self._seen.pop(digest, None)
         if key is not None:
             self._seen[digest] = (now, key)

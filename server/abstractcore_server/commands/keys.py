@@ -16,7 +16,7 @@ from abstractcore.cli.toolkit import json_line, note, reported, show_table, writ
 from abstractcore.schema import install_hint
 
 if TYPE_CHECKING:
-    from ..store import IssuedKey, Key, Keys
+    from ..store import AccessKey, IssuedKey, Keys
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
@@ -116,19 +116,19 @@ def _show_issued(issued: IssuedKey, *, as_json: bool) -> None:
     note(f"this is the key {issued.key.name}; it is not shown again")
 
 
-def _as_data(key: Key) -> dict[str, object]:
+def _as_data(key: AccessKey) -> dict[str, object]:
     times = {name: _date(getattr(key, name)) for name in ("created", "expires", "revoked")}
     return {**asdict(key), **times, "state": _state(key)}
 
 
-def _row(key: Key) -> Sequence[str]:
+def _row(key: AccessKey) -> Sequence[str]:
     limits = (key.limits.requests_per_minute, key.limits.tokens_per_minute, key.limits.parallel)
     models = "all" if key.models is None else ", ".join(key.models)
     counts = ["-" if each is None else str(each) for each in limits]
     return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key))
 
 
-def _state(key: Key) -> str:
+def _state(key: AccessKey) -> str:
     if key.revoked is not None:
         return "revoked"
     return "expired" if key.expires is not None and key.expires <= time.time() else "valid"

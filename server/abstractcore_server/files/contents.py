@@ -18,8 +18,7 @@ from ..responses.items import compact, new_id
 
 if TYPE_CHECKING:
     from ..calls.jobs import AnswerJob
-    from ..store.files import ClientFile, Limit, Quota
-    from ..store.uploads import StoredUpload
+    from ..store.files import ClientFile, Limit, Quota, StoredUpload
     from ..stored_state import StoredTables
 
 T = TypeVar("T")
@@ -41,7 +40,7 @@ async def write_part(context: RequestContext, upload: str, content: bytearray) -
 
     Raises `InvalidInputError` for an empty part, `RequestRefused` if there is no room for it, and as `Uploads` does.
     """
-    from ..store.uploads import PIECE_BYTES
+    from ..store.files import PIECE_BYTES
 
     stored, owner = context.state.stored, context.grant.owner
     if not content:

@@ -29,8 +29,7 @@ from .contents import (
 )
 
 if TYPE_CHECKING:
-    from ..store.files import ClientFile
-    from ..store.uploads import StoredUpload
+    from ..store.files import ClientFile, StoredUpload
 
 _PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "vision")
 _FIELDS: Final = ("file", "purpose", "expires_after[anchor]", "expires_after[seconds]")

@@ -21,7 +21,7 @@ from abstractcore.errors import (
 from abstractcore.schema import ModelCall
 
 from ..access.admission import CallLease
-from ..calls import calls
+from ..calls import answers
 from ..calls.passthrough import digest_of
 from ..calls.streaming import EventStream, StreamedAnswer
 from ..client_connection import Sink
@@ -35,7 +35,7 @@ from .turns import ResponseTurn
 
 if TYPE_CHECKING:
     from ..calls.jobs import AnswerJob
-    from ..store.background import Key
+    from ..store.background import ResponseKey
     from ..stored_state import StoredTables
 
 _OPTIONS = "background_options"
@@ -92,7 +92,7 @@ class BackgroundResponse:
         self._entry = entry
         self._stored = context.state.stored
         id = context.dialect.new_id(job.stamp)
-        self.key: Key = (context.grant.owner, id)
+        self.key: ResponseKey = (context.grant.owner, id)
         queued: Mapping[str, Any] = {
             "id": id,
             "object": "response",
@@ -176,7 +176,7 @@ class BackgroundResponse:
         if self._job.client_request.stream:
             await StreamedAnswer(self._job).play(self)
         else:
-            answer = await calls.whole_response(self._job, await calls.all_answers(self._job))
+            answer = await answers.whole_response(self._job, await answers.all_answers(self._job))
             self._final = json.loads(answer.body)
         if self._final is None:
             raise ServerError("the model's answer was cut off")
@@ -262,7 +262,7 @@ class FollowedResponse(EventStream):
     nothing.
     """
 
-    def __init__(self, context: RequestContext, key: Key, after: int = -1) -> None:
+    def __init__(self, context: RequestContext, key: ResponseKey, after: int = -1) -> None:
         super().__init__(context, "cancel")
         self._key = key
         self._after = after

@@ -15,7 +15,7 @@ from ..failures import RequestRefused
 
 if TYPE_CHECKING:
     from ..metrics import SharedFolder
-    from ..store.background import Key
+    from ..store.background import ResponseKey
     from ..stored_state import StoredState
 
 _LOOK_SECONDS = 1.0
@@ -53,7 +53,7 @@ class RunningResponses:
         self._stored = stored
         self._shared = shared
         self.process = uuid4().hex[:12] if shared is None else shared.process
-        self._running: dict[Key, RunningResponse] = {}
+        self._running: dict[ResponseKey, RunningResponse] = {}
         self._beginning = 0
         self._watch: asyncio.Task[None] | None = None
         self._stops_at: float | None = None
@@ -82,18 +82,18 @@ class RunningResponses:
             with suppress(RequestRefused):  # which was logged, and they will expire
                 await self._stored.run(lambda tables: tables.background.free(died))
 
-    def add(self, key: Key, work: Callable[[RunningResponse], Coroutine[Any, Any, None]]) -> None:
+    def add(self, key: ResponseKey, work: Callable[[RunningResponse], Coroutine[Any, Any, None]]) -> None:
         """Begins to make a response, which is in the store."""
         running = self._running[key] = RunningResponse(work)
         running.task.add_done_callback(lambda _: self._running.pop(key))
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._look())
 
-    def find(self, key: Key) -> RunningResponse | None:
+    def find(self, key: ResponseKey) -> RunningResponse | None:
         """Returns a response that this process makes."""
         return self._running.get(key)
 
-    def cancel(self, key: Key) -> None:
+    def cancel(self, key: ResponseKey) -> None:
         """Ends the work on a response that was ended in the store; another process notices it by itself."""
         running = self._running.get(key)
         if running is not None:
@@ -130,7 +130,7 @@ class RunningResponses:
             with suppress(RequestRefused):
                 await self._keep_alive(set(self._running))
 
-    async def _keep_alive(self, keys: set[Key]) -> None:
+    async def _keep_alive(self, keys: set[ResponseKey]) -> None:
         alive = await self._stored.run(lambda tables: tables.background.keep_alive(keys))
         for key in keys - alive:
             self.cancel(key)

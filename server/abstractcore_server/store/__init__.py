@@ -1,7 +1,6 @@
 """What server processes share in a database: keys, and the leases by which keys are limited. Needs SQLAlchemy."""
 
-from .call_leases import CallLeases, LimitReached
-from .keys import IssuedKey, Key, KeyLimits, Keys
+from .keys import AccessKey, CallLeases, IssuedKey, KeyLimits, Keys, LimitReached
 from .tables import Store, default_file
 
-__all__ = ["CallLeases", "IssuedKey", "Key", "KeyLimits", "Keys", "LimitReached", "Store", "default_file"]
+__all__ = ["AccessKey", "CallLeases", "IssuedKey", "KeyLimits", "Keys", "LimitReached", "Store", "default_file"]

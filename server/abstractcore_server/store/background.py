@@ -11,8 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, insert, select,
 
 from abstractcore.database import reads, writes
 
-from .conversations import append_items
-from .responses import Item, StoredResponse, put
+from .responses import Item, StoredResponse, append_items, put
 from .tables import Store, background_responses, response_events, responses
 
 ALIVE_SECONDS: Final = 30.0
@@ -23,7 +22,7 @@ _MOST_EVENTS: Final = 500
 """How many events are read at once."""
 
 Event = Mapping[str, Any]
-Key = tuple[str, str]
+ResponseKey = tuple[str, str]
 """The owner and the id of a response."""
 
 ABANDONED: Final[Mapping[str, Any]] = {
@@ -75,7 +74,7 @@ class BackgroundResponses:
         _append(connection, (owner, body["id"]), 0, [{"type": type, "response": body} for type in types])
 
     @writes
-    def append(self, connection: Connection, key: Key, events: Sequence[Event]) -> bool:
+    def append(self, connection: Connection, key: ResponseKey, events: Sequence[Event]) -> bool:
         """Adds events, and gives them their numbers; returns False, and adds none, if the response has ended or was
         deleted.
         """
@@ -85,7 +84,7 @@ class BackgroundResponses:
         return count is not None
 
     @writes
-    def change(self, connection: Connection, key: Key, changes: Mapping[str, Any], type: str) -> bool:
+    def change(self, connection: Connection, key: ResponseKey, changes: Mapping[str, Any], type: str) -> bool:
         """Changes fields of a response, with an event of `type` that holds it.
 
         Returns False, and changes nothing, if it has ended or was deleted.
@@ -96,7 +95,7 @@ class BackgroundResponses:
     def end(
         self,
         connection: Connection,
-        key: Key,
+        key: ResponseKey,
         changes: Mapping[str, Any],
         type: str,
         conversation: str | None = None,
@@ -110,7 +109,7 @@ class BackgroundResponses:
         return has_ended
 
     @writes
-    def keep_alive(self, connection: Connection, keys: Collection[Key]) -> set[Key]:
+    def keep_alive(self, connection: Connection, keys: Collection[ResponseKey]) -> set[ResponseKey]:
         """Says that responses are still being made; returns those of them that have not ended."""
         table = background_responses.c
         made = table.id.in_([id for _, id in keys]) & table.ended.is_(None)
@@ -123,7 +122,7 @@ class BackgroundResponses:
         table = background_responses.c
         self._abandon(table.process.in_(processes) & table.ended.is_(None))
 
-    def free_expired(self, key: Key) -> None:
+    def free_expired(self, key: ResponseKey) -> None:
         """Lets a response fail if its process has given no sign for `ALIVE_SECONDS`."""
         table = background_responses.c
         is_late = _named(background_responses, key) & table.ended.is_(None) & (table.alive_until <= self._now())
@@ -131,7 +130,7 @@ class BackgroundResponses:
             self._abandon(is_late)
 
     @reads
-    def events(self, connection: Connection, key: Key, after: int) -> EventPage | None:
+    def events(self, connection: Connection, key: ResponseKey, after: int) -> EventPage | None:
         """Returns the first events of a response whose numbers are above `after`; None if there are none any more."""
         asked = select(background_responses.c.ended).where(_named(background_responses, key))
         row = connection.execute(asked).first()
@@ -147,7 +146,9 @@ class BackgroundResponses:
         for key in _keys(connection, which):
             self._change(connection, key, ABANDONED, "response.failed", ends=True)
 
-    def _change(self, connection: Connection, key: Key, changes: Mapping[str, Any], type: str, *, ends: bool) -> bool:
+    def _change(
+        self, connection: Connection, key: ResponseKey, changes: Mapping[str, Any], type: str, *, ends: bool
+    ) -> bool:
         named = _named(responses, key)
         # Locked in the order in which a deletion locks: the response, then what belongs to it.
         before = connection.execute(select(responses.c.body).where(named).with_for_update()).scalar()
@@ -163,14 +164,14 @@ class BackgroundResponses:
         return True
 
 
-def _running(connection: Connection, key: Key) -> int | None:
+def _running(connection: Connection, key: ResponseKey) -> int | None:
     """Returns the number of events of a response, which is locked; None if it has ended or was deleted."""
     table = background_responses.c
     running = _named(background_responses, key) & table.ended.is_(None)
     return connection.execute(select(table.events).where(running).with_for_update()).scalar()
 
 
-def _append(connection: Connection, key: Key, begin: int, events: Sequence[Event]) -> None:
+def _append(connection: Connection, key: ResponseKey, begin: int, events: Sequence[Event]) -> None:
     owner, id = key
     rows = [
         {
@@ -191,11 +192,11 @@ def _without_number(event: Event) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in ("type", "sequence_number")}
 
 
-def _keys(connection: Connection, which: ColumnElement[bool]) -> set[Key]:
+def _keys(connection: Connection, which: ColumnElement[bool]) -> set[ResponseKey]:
     table = background_responses.c
     return {(owner, id) for owner, id in connection.execute(select(table.owner, table.id).where(which))}
 
 
-def _named(table: Table, key: Key) -> ColumnElement[bool]:
+def _named(table: Table, key: ResponseKey) -> ColumnElement[bool]:
     owner, id = key
     return (table.c.owner == owner) & (table.c.id == id)

@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from abstractcore_server.access.stored_keys import StoredKeys
-from abstractcore_server.calls.calls import count_tokens
+from abstractcore_server.calls.answers import count_tokens
 from abstractcore_server.routes import ROUTES
 from abstractcore_server.store import KeyLimits, Keys, Store
 from tests.chaos_server import DONE, LAST_CHUNK, answer, chunk, completion_body, delta, stream_head

@@ -16,9 +16,8 @@ from abstractcore.database import DatabaseError
 from abstractcore_server import store as store_package
 from abstractcore_server.store import CallLeases, KeyLimits, Keys, LimitReached, Store
 from abstractcore_server.store import responses as response_rows
-from abstractcore_server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
-from abstractcore_server.store.conversations import Conversations
-from abstractcore_server.store.responses import Responses, StoredResponse
+from abstractcore_server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, ResponseKey
+from abstractcore_server.store.responses import Conversations, Responses, StoredResponse
 from abstractcore_server.store.tables import VERSION, metadata
 from tests.postgresql import running_postgresql
 from tests.server.store.databases import Clock
@@ -321,7 +320,7 @@ def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():
         store.close()
 
 
-KEY: Key = ("alice", "resp_1")
+KEY: ResponseKey = ("alice", "resp_1")
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ from sqlalchemy import text
 
 from abstractcore import InvalidInputError, NotFoundError
 from abstractcore_server.store import Store
-from abstractcore_server.store import uploads as upload_rows
-from abstractcore_server.store.files import Files, Quota, QuotaExceeded
+from abstractcore_server.store import files as upload_rows
+from abstractcore_server.store.files import Files, Quota, QuotaExceeded, StoredUpload, Uploads
 from abstractcore_server.store.tables import files as file_rows
-from abstractcore_server.store.uploads import StoredUpload, Uploads
 from tests.server.store.databases import Clock
 
 MOST = 100

@@ -1,31 +1,121 @@
-"""Speech, as OpenAI's API has it, and music."""
+"""Images and speech, as OpenAI's API has them (https://platform.openai.com/docs/api-reference/images, and /audio), and
+music.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import AudioPart, DocumentPart, MediaResult, WireResponse
+from abstractcore.schema import AudioPart, CallWarning, DocumentPart, ImagePart, MediaResult, WireResponse
 
 from ..client_connection import ClientConnection, ClientGone
 from ..context import Reply, RequestContext
-from ..dialects.base import text_at
-from ..failures import shown_error
+from ..dialects.base import count_at, text_at
+from ..failures import refused, shown_error
+from ..models import DEFAULT
+from ..requests import MultipartForm
 from .backends import BackendModel, BegunMedia, MediaRequest, begun_media, headers_of, run_backend, timeout_of
 
-_TYPES = {
+_IMAGE_SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
+_IMAGE_FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_format", "image", "mask"})
+
+
+async def generate(context: RequestContext) -> WireResponse:
+    """Makes images of a text."""
+    data = await context.read_object()
+    backend_model = context.state.backend_models.find("vision", _model_name(data))
+    request, options = _image_request("t2i", backend_model, data), _image_options(context, data, backend_model)
+
+    async def draw(begun: BegunMedia) -> MediaResult[ImagePart]:
+        prompt, vision = begun.texts["prompt"], backend_model.llm.vision
+        return await vision.at2i(prompt, timeout=timeout_of(context), tags=begun.tags, **options)
+
+    return _image_response(context, await run_backend(context, request, draw), data)
+
+
+async def edit(context: RequestContext) -> WireResponse:
+    """Changes an image as a text says; raises `UnsupportedOptionError` for a mask, and what is
+    asked for beside it, that the backend does not take.
+    """
+    form = await context.form()
+    data = _form_fields(form)
+    backend_model = context.state.backend_models.find("vision", _model_name(data))
+    options, files = _image_options(context, data, backend_model), [image := bytes(form.upload("image").content)]
+    if form.uploads("mask"):  # without it, places would be changed that the client wants to keep
+        files.append(bytes(form.upload("mask").content))
+        options |= {"mask": files[-1], "strict": True}
+    request = _image_request("i2i", backend_model, data, files)
+
+    async def change(begun: BegunMedia) -> MediaResult[ImagePart]:
+        prompt, vision = begun.texts["prompt"], backend_model.llm.vision
+        return await vision.ai2i(prompt, image, timeout=timeout_of(context), tags=begun.tags, **options)
+
+    return _image_response(context, await run_backend(context, request, change), data)
+
+
+def _image_request(
+    operation: str, backend_model: BackendModel, data: Mapping[str, Any], files: Sequence[bytes] = ()
+) -> MediaRequest:
+    return MediaRequest(backend_model, operation, {"prompt": text_at(data, "prompt")}, files)
+
+
+def _model_name(data: Mapping[str, Any]) -> str:
+    """Returns the name of the model, which need not be given."""
+    return DEFAULT if data.get("model") is None else text_at(data, "model")
+
+
+def _form_fields(form: MultipartForm) -> dict[str, Any]:
+    """Returns the fields of a form as those of a JSON body."""
+    data: dict[str, Any] = {name.removesuffix("[]"): values[-1] for name, values in form.fields.items()}
+    if "n" in data:
+        data["n"] = int(data["n"]) if data["n"].isdecimal() and len(data["n"]) < 6 else data["n"]
+    return data
+
+
+def _image_options(context: RequestContext, data: Mapping[str, Any], backend_model: BackendModel) -> dict[str, Any]:
+    asked = data.get("size") or "auto"
+    match = _IMAGE_SIZE.fullmatch(asked) if isinstance(asked, str) else None
+    if match is None and asked != "auto":
+        raise InvalidInputError('expected a size as "1024x1024", or "auto"', path="size")
+    if data.get("response_format") not in (None, "b64_json"):
+        raise InvalidInputError("images are sent as b64_json: this server keeps none at a URL", path="response_format")
+    width, height = (int(match[1]), int(match[2])) if match else (None, None)
+    count, most = count_at(data, "n"), context.state.settings.limits.choices
+    if count > most:
+        raise refused(400, f"at most {most} images can be requested at once", path="n")
+    size = {"width": width, "height": height}
+    given = {**size, "count": count if count > 1 else None, "format": data.get("output_format")}
+    return {name: value for name, value in {**given, "model": backend_model.model}.items() if value is not None}
+
+
+def _image_response(context: RequestContext, result: MediaResult[ImagePart], data: Mapping[str, Any]) -> WireResponse:
+    images = [{"b64_json": base64.b64encode(part.blob.read()).decode()} for part in result.parts]
+    left_out = [
+        CallWarning("field_left_out", name, "no backend has such a field") for name in data.keys() - _IMAGE_FIELDS
+    ]
+    usage = result.usage
+    body: dict[str, Any] = {"created": int(context.time), "data": images}
+    if usage.input is not None and usage.output is not None:
+        counts = {"input_tokens": usage.input, "output_tokens": usage.output}
+        body["usage"] = {**counts, "total_tokens": usage.input + usage.output}
+    return WireResponse(200, headers_of(context, "application/json", result, left_out), to_json(body))
+
+
+_SPEECH_TYPES = {
     "mp3": "audio/mpeg",
     "opus": "audio/ogg",
     "flac": "audio/flac",
     "wav": "audio/wav",
     "pcm": "audio/pcm",
 }
-_TEXTS = ("input", "instructions")
-_FIELDS = frozenset(
+_SPEECH_TEXTS = ("input", "instructions")
+_SPEECH_FIELDS = frozenset(
     {"model", "input", "voice", "response_format", "speed", "instructions", "stream_format", "language"}
 )
 
@@ -45,12 +135,12 @@ class StreamedSpeech:
     def __init__(self, context: RequestContext, backend_model: BackendModel, data: Mapping[str, Any]) -> None:
         self._context = context
         self._backend_model = backend_model
-        texts = {name: text_at(data, name) for name in _TEXTS if name == "input" or data.get(name) is not None}
+        texts = {name: text_at(data, name) for name in _SPEECH_TEXTS if name == "input" or data.get(name) is not None}
         self._request = MediaRequest(backend_model, "tts_stream", texts)
-        self._format = _choice(data, "response_format", tuple(_TYPES), "mp3")
+        self._format = _choice(data, "response_format", tuple(_SPEECH_TYPES), "mp3")
         self._is_sse = _choice(data, "stream_format", ("audio", "sse"), "audio") == "sse"
-        self._options = _options(data, backend_model)
-        self._left_out = sorted(data.keys() - _FIELDS)
+        self._options = _speech_options(data, backend_model)
+        self._left_out = sorted(data.keys() - _SPEECH_FIELDS)
 
     async def send_to(self, connection: ClientConnection) -> None:
         """Sends the speech; raises the error of one that has not begun."""
@@ -90,10 +180,10 @@ class StreamedSpeech:
     def _piece(self, sound: bytes) -> bytes:
         if not self._is_sse:
             return sound
-        return _event({"type": "speech.audio.delta", "audio": base64.b64encode(sound).decode()})
+        return _event_bytes({"type": "speech.audio.delta", "audio": base64.b64encode(sound).decode()})
 
     def _end(self) -> bytes:
-        return _event({"type": "speech.audio.done"}) if self._is_sse else b""
+        return _event_bytes({"type": "speech.audio.done"}) if self._is_sse else b""
 
     def _error(self, error: Exception) -> bytes:
         """Returns the event of an error; a stream of bytes has none, and is cut off."""
@@ -104,11 +194,11 @@ class StreamedSpeech:
         return b"data: " + context.dialect.failure(context.format, shown).body + b"\n\n"
 
 
-def _event(data: dict[str, Any]) -> bytes:
+def _event_bytes(data: dict[str, Any]) -> bytes:
     return b"data: " + to_json(data) + b"\n\n"
 
 
-def _options(data: Mapping[str, Any], backend_model: BackendModel) -> dict[str, Any]:
+def _speech_options(data: Mapping[str, Any], backend_model: BackendModel) -> dict[str, Any]:
     voice = data.get("voice")
     if isinstance(voice, Mapping):
         raise InvalidInputError("a custom voice is not supported: send the name of a voice", path="voice")
@@ -131,8 +221,8 @@ def _choice(data: Mapping[str, Any], name: str, choices: tuple[str, ...], defaul
 
 
 _MUSIC_TEXTS = ("prompt", "lyrics", "key", "meter", "mood")
-_NUMBERS = ("seconds", "tempo", "seed")
-_MUSIC_FIELDS = frozenset({"model", "format", *_MUSIC_TEXTS, *_NUMBERS})
+_MUSIC_NUMBERS = ("seconds", "tempo", "seed")
+_MUSIC_FIELDS = frozenset({"model", "format", *_MUSIC_TEXTS, *_MUSIC_NUMBERS})
 
 
 async def compose(context: RequestContext) -> WireResponse:
@@ -144,7 +234,7 @@ async def compose(context: RequestContext) -> WireResponse:
     backend_model = context.state.backend_models.find("music", text_at(data, "model"))
     texts = {name: text_at(data, name) for name in _MUSIC_TEXTS if name == "prompt" or data.get(name) is not None}
     options: dict[str, Any] = {}
-    for name in _NUMBERS:
+    for name in _MUSIC_NUMBERS:
         value = data.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise InvalidInputError("expected a number", path=name)
