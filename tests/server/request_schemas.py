@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from abstractcore_server.calls.replies import FIELD as EXTENSION
-from abstractcore_server.calls.replies import NAMES as EXTENSION_NAMES
+from abstractcore_server.dialects.base import EXTENSION, EXTENSION_FIELDS
 from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS, outcomes, required
 
@@ -165,7 +164,7 @@ def _schema_of_call(path: str) -> dict[str, Any]:
             properties.setdefault(outer, {"type": "object", "properties": {}})["properties"][inner] = field
         else:
             properties[name] = field
-    named = {name: {"description": _SERVERS} for name in EXTENSION_NAMES}
+    named = {name: {"description": _SERVERS} for name in EXTENSION_FIELDS}
     properties[EXTENSION] = {"type": "object", "properties": named, "additionalProperties": False}
     return {"type": "object", "required": required(path), "properties": properties}
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import jiter
-from pydantic_core import to_json
 
 import abstractcore
 from abstractcore.concurrency import is_large
 from abstractcore.schema import (
-    CallWarning,
     GenerateResponse,
     MediaDecision,
     ModelReply,
@@ -29,10 +27,10 @@ from ..records import RECEIPT_HEADER
 from ..requests import RequestHead, read_object
 from ..responses.turns import turn_of
 from ..tools.requests import with_attached_tools, without_requested_tools
-from .jobs import AnswerJob, PlannedCall, first_of
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, first_of
 from .passthrough import changed_paths, digest_of
 from .reasoning import with_opaque_signatures
-from .replies import MODEL_CHANGE, reply_fields, with_field, with_valid_arguments
+from .replies import reply_extension, reply_warnings, with_extension, with_valid_arguments
 from .streaming import StreamedAnswer
 
 
@@ -154,18 +152,11 @@ def _written(job: AnswerJob, first: CallAnswer, replies: list[ModelReply]) -> Re
 async def whole_response(job: AnswerJob, answers: list[CallAnswer]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
-    rendered = _rendered(job, answers)
-    warnings: tuple[CallWarning, ...] = (
-        *first.planned.warnings,
-        *first.response.warnings,
-        *first.planned.head.warnings(first.received),
-        *rendered.warnings,
-    )
-    if first.is_untouched:
-        warnings = ()  # of what the canonical call cannot hold, and nothing was written from that
-    guarding = first.planned.guarding
-    decisions = () if guarding is None else guarding.decisions
-    warnings = warnings if guarding is None else (*warnings, *guarding.warnings)
+    rendered, guarding = _rendered(job, answers), first.planned.guarding
+    if first.is_untouched:  # nothing was written from the canonical call, and what that cannot hold is not lost
+        warnings = () if guarding is None else (*guarding.warnings,)
+    else:
+        warnings = reply_warnings(first.planned, first.response, first.received, rendered.warnings)
     name = f"{first.response.provider}/{first.response.model}"
     headers = {"content-type": "application/json", "x-abstractcore-model": name}
     costs = [each.response.cost for each in answers]
@@ -176,9 +167,7 @@ async def whole_response(job: AnswerJob, answers: list[CallAnswer]) -> WireRespo
         headers["x-abstractcore-warnings"] = str(len(warnings))
     body = rendered.body
     if job.extension.is_given:
-        left_out = {} if first.is_untouched else first.planned.head.left_out(first.received)
-        fields = reply_fields(first.response, warnings, name, decisions, first.planned.rounds, left_out)
-        body = with_field(body, to_json(fields))
+        body = with_extension(body, reply_extension(first.planned, first.response, first.received, warnings))
     if job.keep is not None:
         body = await job.keep(body)
     headers[RECEIPT_HEADER] = await job.off_loop(job.context.entry.receipt.header, digest_of(body))

@@ -19,12 +19,23 @@ from abstractcore.errors import (
     ProviderError,
 )
 from abstractcore.ports import Transpiler
-from abstractcore.schema import CallWarning, ModelCall, Parsed, SchemaError, ToolLoop, WireRequest
+from abstractcore.schema import (
+    CallWarning,
+    Delta,
+    ModelCall,
+    ModelReply,
+    Parsed,
+    ReplyEnd,
+    ReplyStart,
+    SchemaError,
+    ToolLoop,
+    WireRequest,
+)
 
 from ..access.guarding import Guarding
 from ..access.settlements import Spending
 from ..context import RequestContext
-from ..dialects.base import ClientRequest, ReplyStamp
+from ..dialects.base import ClientDialect, ClientRequest, Extension, ReplyStamp
 from ..failures import refused
 from ..files.contents import check_ids, resolve_file_ids
 from ..models import ResolvedModel
@@ -33,15 +44,79 @@ from ..tools.items import ItemParts, ToolOffer, names_of
 from ..tools.merging import NoParts
 from ..tools.repeated_results import without_repeated_results
 from ..tools.rounds import ToolRounds
-from .passthrough import ReadCall, Relay
-from .reasoning import has_opaque, owned, with_summaries
-from .replies import Extension, ReplyHead
+from .passthrough import ReadCall, Relay, with_text, with_text_in_lines
+from .reasoning import OPAQUE_MARKS, OPAQUE_PARTS, with_origins
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.server")
 _DEVELOPER = b'"developer"'
 """OpenAI's role for system messages. Chat templates of other models do not know it."""
 _TRACE_HEADERS = ("traceparent", "tracestate")
+MODEL_CHANGE = "model"
+"""The path of a receipt for a reply whose model has the client's name."""
+_WRITTEN_BY_FORMATS = frozenset({"logprobs"})
+"""Metadata that replies of all vendors have in common: each wire format writes them in its own way."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyHead:
+    """The name of the model, the id and the fields of the replies to one request.
+
+    `model` is the name that the client has sent: some clients keep reasoning only if it comes back. Without
+    `own_format`, the reply is of another API than the client's: an id of that API is left out, and so is each field
+    that the client's API has under the same name (`ClientDialect.reply_fields`), since it means something else there.
+    `is_renamed` says that the vendor has another name for the model.
+    """
+
+    dialect: ClientDialect
+    model: str
+    own_format: bool
+    is_renamed: bool
+
+    def in_reply(self, reply: ModelReply) -> ModelReply:
+        """Returns a reply with this head."""
+        metadata = self._metadata(reply.provider_metadata)
+        return replace(reply, id=self._id(reply.id), model=self._model(reply.model), provider_metadata=metadata)
+
+    def in_delta(self, delta: Delta) -> Delta:
+        """Returns a delta of a reply with this head."""
+        if isinstance(delta, ReplyStart):
+            return replace(delta, id=self._id(delta.id), model=self._model(delta.model))
+        if isinstance(delta, ReplyEnd):
+            return replace(delta, provider_metadata=self._metadata(delta.provider_metadata))
+        return delta
+
+    def in_body(self, body: bytes) -> bytes:
+        """Returns the vendor's own reply with the client's name of the model, and all else byte for byte."""
+        for path in self.dialect.model_paths if self.is_renamed else ():
+            body = with_text(body, path, self.model) or body
+        return body
+
+    def in_events(self, events: bytes) -> bytes:
+        """Returns whole events of the vendor's own stream, as `in_body` does."""
+        return with_text_in_lines(events, self.dialect.model_paths, self.model) if self.is_renamed else events
+
+    def left_out(self, reply: ModelReply) -> dict[str, Any]:
+        """Returns the fields of a reply that its client does not get."""
+        kept = self._metadata(reply.provider_metadata)
+        return {name: value for name, value in reply.provider_metadata.items() if name not in kept}
+
+    def warnings(self, reply: ModelReply) -> tuple[CallWarning, ...]:
+        """Returns a warning for each field of a reply that its client does not get."""
+        message = "the client's API has a field of this name, which means something else"
+        names = self.left_out(reply)
+        return tuple(CallWarning("metadata_left_out", f"provider_metadata.{name}", message) for name in names)
+
+    def _model(self, received: str | None) -> str | None:
+        return self.model if self.is_renamed or received is None else received
+
+    def _id(self, received: str | None) -> str | None:
+        is_kept = received is None or self.own_format or received.startswith(self.dialect.id_prefix)
+        return received if is_kept else None
+
+    def _metadata(self, received: Mapping[str, Any]) -> Mapping[str, Any]:
+        taken = frozenset[str]() if self.own_format else self.dialect.reply_fields - _WRITTEN_BY_FORMATS
+        return {name: value for name, value in received.items() if name not in taken}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +218,10 @@ class AnswerJob:
             adapted = adapted_client_tools(parsed.call, self.context.dialect)
         call = adapted.call
         options, left_out = self._options(call, llm.provider, own_format)
-        origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
-        messages = owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format)
+        messages = call.messages
+        if any(isinstance(part, OPAQUE_PARTS) for message in messages for part in message.parts):
+            origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
+            messages = with_origins(messages, *origins, own_format=own_format)
         call = _changed(
             call,
             provider=llm.provider,
@@ -207,7 +284,7 @@ class AnswerJob:
         template, if there is one, knows the roles of its messages.
         """
         client_request = self.client_request
-        has_own = self.extension.is_given or has_opaque(client_request.wire.body)
+        has_own = self.extension.is_given or any(mark in client_request.wire.body for mark in OPAQUE_MARKS)
         has_own |= llm.profile.one_system_message and _DEVELOPER in client_request.wire.body
         is_asked_once = client_request.choices == 1 and not client_request.is_list and self.offer is None
         return is_asked_once and not client_request.is_changed and not has_own

@@ -49,7 +49,10 @@ def decode_opaque(value: object) -> Any:
 
 T = TypeVar("T", ReasoningPart, ReasoningEnd)
 _ID_MARK = "_ac1_"
-_WITH_ORIGIN = (ReasoningPart, ToolCall, ToolResult)
+OPAQUE_MARKS = (BEGINNING.encode(), _ID_MARK.encode())
+"""What is in each request with opaque text of the server, which its provider must not get as it is."""
+OPAQUE_PARTS = (OpaquePart, ReasoningPart, ToolCall, ToolResult)
+"""Parts that may have it."""
 
 
 class OpaqueSignature(NamedTuple):
@@ -71,11 +74,6 @@ def decode_signature(value: str | None) -> OpaqueSignature | None:
         return None
     are_texts = all(each is None or isinstance(each, str) for each in decoded)  # pyright: ignore[reportUnnecessaryIsInstance]
     return decoded if are_texts and decoded.origin else None
-
-
-def has_opaque(body: bytes) -> bool:
-    """Whether a request has opaque text of the server, which its provider must not get as it is."""
-    return BEGINNING.encode() in body or _ID_MARK.encode() in body
 
 
 def with_opaque_signatures(reply: ModelReply, origin: str) -> ModelReply:
@@ -130,9 +128,9 @@ class StreamSignatureEncoder:
         """
         ends = (delta for delta in batch if isinstance(delta, ToolCallEnd))
         signatures = {delta.block: delta.signature for delta in ends if delta.signature is not None}
-        return [self._seal(delta, signatures) for delta in batch]
+        return [self._encoded(delta, signatures) for delta in batch]
 
-    def _seal(self, delta: Delta, signatures: Mapping[int, str]) -> Delta:
+    def _encoded(self, delta: Delta, signatures: Mapping[int, str]) -> Delta:
         if isinstance(delta, ToolCallStart) and delta.block in signatures:
             return replace(delta, id=encode_signed_id(delta.id, self._origin, signatures[delta.block]))
         if isinstance(delta, ReasoningStart):
@@ -142,8 +140,9 @@ class StreamSignatureEncoder:
         return delta
 
 
-def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
-    """Returns a conversation whose reasoning has the model that wrote it as its origin.
+def with_origins(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
+    """Returns a conversation whose reasoning has the model that wrote it as its origin, and whose summaries are
+    messages of the user; raises as `with_summaries` does.
 
     The format has parsed it with the origin `parsed`. An opaque signature brings its origin; other reasoning is of the
     model `actual`, if the client speaks that provider's own format (`own_format`), or has no signature.
@@ -166,8 +165,7 @@ def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format
             )
         return replace(part, origin=actual) if part.origin == parsed and (own_format or part.is_plain) else part
 
-    if not any(isinstance(part, _WITH_ORIGIN) for message in messages for part in message.parts):
-        return messages
+    messages = with_summaries(messages, own_format=own_format)
     return tuple(replace(message, parts=_whole(message.parts, map(own, message.parts))) for message in messages)
 
 
@@ -200,8 +198,6 @@ def with_summaries(messages: tuple[Message, ...], *, own_format: bool) -> tuple[
 
     Raises `InvalidInputError` for a compaction of a vendor, unless the model speaks its format (`own_format`).
     """
-    if not any(isinstance(part, OpaquePart) for message in messages for part in message.parts):
-        return messages
     return tuple(each for message in messages for each in _opened(message, own_format))
 
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, cast
 
-from pydantic_core import to_json
-
 import abstractcore
 from abstractcore.errors import AbstractCoreError
 from abstractcore.ports import StreamRenderer
@@ -24,9 +22,9 @@ from ..failures import shown_error
 from ..records import RECEIPT_HEADER
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
-from .jobs import AnswerJob, PlannedCall, log_fallback, may_fall_back
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, log_fallback, may_fall_back
 from .reasoning import StreamSignatureEncoder
-from .replies import MODEL_CHANGE, StreamedArguments, reply_fields, with_field
+from .replies import StreamedArguments, reply_extension, reply_warnings, with_extension
 
 
 class Heartbeats:
@@ -219,18 +217,14 @@ class StreamedAnswer(EventStream):
             self._tail = planned.head.in_events(relay.take_rest())
             self._is_complete = True
         elif job.extension.is_given and job.client_request.choices == 1:
-            self._add_fields(stream, planned, renderer)
+            self._add_extension(stream, planned, renderer)
 
-    def _add_fields(self, stream: _Stream, planned: PlannedCall, renderer: StreamRenderer) -> None:
+    def _add_extension(self, stream: _Stream, planned: PlannedCall, renderer: StreamRenderer) -> None:
         """Puts the field `abstractcore` into the last object of the stream."""
         response = stream.response
-        name = f"{response.provider}/{response.model}"
-        guarding = planned.guarding
-        decisions, more = ((), ()) if guarding is None else (guarding.decisions, guarding.warnings)
-        head, reply = planned.head, response.reply
-        warnings = (*planned.warnings, *response.warnings, *head.warnings(reply), *more)
-        fields = reply_fields(response, warnings, name, decisions, planned.rounds, head.left_out(reply))
-        self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
+        warnings = reply_warnings(planned, response, response.reply)
+        extension = reply_extension(planned, response, response.reply, warnings)
+        self._tail = with_extension(self._tail + self._dialect.finish([renderer]), extension)
         self._is_complete = True
 
 

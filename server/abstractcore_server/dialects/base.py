@@ -1,4 +1,4 @@
-"""Sums of the token counts of several answers, as objects of any API."""
+"""`ClientDialect`: what differs between the APIs of clients; what a request asks for, and the field `abstractcore`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,88 @@ from typing import Any, ClassVar, Literal, cast
 
 from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
-from abstractcore.schema import EMPTY, CallWarning, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
+from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.schema import (
+    EMPTY,
+    CallWarning,
+    Delta,
+    ModelCall,
+    ModelReply,
+    Rendered,
+    ReplyStart,
+    SchemaError,
+    WireRequest,
+    WireResponse,
+)
 
 from ..calls.passthrough import SSE_ENDS
 from ..requests import RequestHead, read_object
 from .client_tools import ClientToolFunction
 
-
-def summed(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Returns the sum of two objects with counts, whatever their depth."""
-    return one | {name: _sum(one.get(name), value) for name, value in other.items()}
-
-
-def _sum(mine: object, value: object) -> object:
-    if isinstance(mine, dict) and isinstance(value, dict):
-        return summed(cast("dict[str, Any]", mine), cast("dict[str, Any]", value))
-    if isinstance(mine, int | float) and isinstance(value, int | float):
-        return mine + value
-    return value if mine is None else mine  # pyright: ignore[reportUnknownVariableType]
-
-
 EXTENSION = "abstractcore"
 """The field of requests and replies for what a dialect has no words for."""
+
+
+_CALL_FIELDS = (
+    "cache",
+    "file_store",
+    "media_history",
+    "media_policy",
+    "output_mode",
+    "strict",
+    "tags",
+    "thinking",
+    "tool_format",
+    "tool_search",
+)
+"""Fields of a call that clients may set."""
+EXTENSION_FIELDS = (*_CALL_FIELDS, "timeout")
+"""Fields of the field `abstractcore`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What a request says in the field `abstractcore`. Without the field, replies have none (`is_given`).
+
+    `changes` are fields of the call, `timeout` is in seconds.
+    """
+
+    is_given: bool = False
+    changes: Mapping[str, Any] | None = None
+    timeout: float | None = None
+
+    @classmethod
+    def of(cls, value: object) -> Extension:
+        """Returns the extension of a request; raises `InvalidInputError` for unknown names, with similar ones."""
+        if value is None:
+            return _NONE
+        if not isinstance(value, Mapping):
+            raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=EXTENSION)
+        given = cast("Mapping[str, Any]", value)
+        for name in given:
+            if name not in EXTENSION_FIELDS:
+                near = nearest_names(name[:100], EXTENSION_FIELDS)
+                hint = did_you_mean(near) if near else f"The names are {', '.join(EXTENSION_FIELDS)}."
+                raise InvalidInputError("there is no such field", path=f"{EXTENSION}.{name[:100]}", hint=hint)
+        timeout = given.get("timeout")
+        if timeout is not None and not (type(timeout) in (int, float) and timeout > 0):
+            raise InvalidInputError("expected a number of seconds above 0", path=f"{EXTENSION}.timeout")
+        changes = {name: value for name, value in given.items() if name in _CALL_FIELDS and value is not None}
+        return cls(True, changes, timeout)
+
+    def apply(self, call: ModelCall) -> ModelCall:
+        """Returns the call with its fields changed; raises `InvalidInputError` with the path of an invalid value."""
+        if not self.changes:
+            return call
+        try:
+            return call.with_(**self.changes)
+        except (SchemaError, TypeError) as error:
+            message = error.message if isinstance(error, SchemaError) else str(error)
+            path = error.path if isinstance(error, SchemaError) else ""
+            raise InvalidInputError(message, path=f"{EXTENSION}.{path}".rstrip(".")) from None
+
+
+_NONE = Extension()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +139,8 @@ class ClientDialect:
     nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
     has not. `reply_fields` are the fields that its replies have, whole and in events, `model_paths` where they name the
     model, `arguments` how they have the arguments of tool calls: as text, as objects, or as objects that come in pieces
-    of text in streams. With `counts_first`, a stream begins with the tokens of the input.
+    of text in streams. With `counts_first`, a stream begins with the tokens of the input. `choices_field` is the field with
+    the number of answers; with `streams_by_default`, a request without the field `stream` asks for a stream.
     """
 
     name: ClassVar[str]
@@ -95,6 +156,8 @@ class ClientDialect:
     reply_fields: ClassVar[frozenset[str]] = frozenset()
     arguments: ClassVar[Literal["text", "object", "pieces"]] = "text"
     counts_first: ClassVar[bool] = False
+    choices_field: ClassVar[str | None] = None
+    streams_by_default: ClassVar[bool] = False
     model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
@@ -104,7 +167,9 @@ class ClientDialect:
     def client_request(self, request: RequestHead, body: bytes, data: Mapping[str, Any]) -> ClientRequest:
         """Returns what a request asks for, whose body is `data` in JSON; raises as `read` does."""
         wire = WireRequest(request.target, self.headers_of(request), body)
-        return ClientRequest(text_at(data, "model"), flag_at(data, "stream"), wire, data, extension=data.get(EXTENSION))
+        model, stream = text_at(data, "model"), flag_at(data, "stream", self.streams_by_default)
+        choices = 1 if self.choices_field is None else count_at(data, self.choices_field)
+        return ClientRequest(model, stream, wire, data, choices, data.get(EXTENSION))
 
     def for_others(self, client_request: ClientRequest) -> tuple[WireRequest, list[CallWarning]]:
         """Returns a request as models of other APIs get it, without what is meant for the API's own vendor alone, with
@@ -228,3 +293,16 @@ def object_at(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Returns the object at `name`; an empty one for anything else, which the wire format refuses."""
     value = data.get(name)
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def summed(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Returns the sum of two objects with counts, whatever their depth."""
+    return one | {name: _sum(one.get(name), value) for name, value in other.items()}
+
+
+def _sum(mine: object, value: object) -> object:
+    if isinstance(mine, dict) and isinstance(value, dict):
+        return summed(cast("dict[str, Any]", mine), cast("dict[str, Any]", value))
+    if isinstance(mine, int | float) and isinstance(value, int | float):
+        return mine + value
+    return value if mine is None else mine  # pyright: ignore[reportUnknownVariableType]

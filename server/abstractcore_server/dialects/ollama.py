@@ -14,8 +14,8 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest
 
-from ..requests import RequestHead, read_object
-from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, flag_at, text_at
+from ..requests import RequestHead
+from .base import ClientDialect, ClientRequest, ReplyStamp
 
 _BEFORE = b'"message":'
 _UNLOADS = (0, "0", "0s", "0m", "0h")
@@ -27,6 +27,7 @@ class OllamaDialect(ClientDialect):
 
     name = "ollama"
     format = "ollama"
+    streams_by_default = True
     vendors = ("ollama",)
     event_ends = (b"\n",)
     arguments = "object"
@@ -49,14 +50,6 @@ class OllamaDialect(ClientDialect):
             "total_duration",
         }
     )
-
-    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for."""
-        data = read_object(body, request.headers)
-        wire = WireRequest(request.target, {}, body)
-        return ClientRequest(
-            text_at(data, "model"), flag_at(data, "stream", True), wire, data, extension=data.get(EXTENSION)
-        )
 
     def stream_type(self, client_request: ClientRequest) -> str:
         """Returns the content type of lines of JSON."""

@@ -21,7 +21,6 @@ from .base import (
     ClientRequest,
     ReplyStamp,
     StampedRenderer,
-    count_at,
     flag_at,
     object_at,
     summed,
@@ -73,6 +72,7 @@ class OpenAIChatDialect(ClientDialect):
     format = "openai_chat"
     vendors = ("openai",)
     id_prefix = "chatcmpl-"
+    choices_field = "n"
     own_fields = frozenset({EXTENSION, "n", "stream_options"})
     needed_fields = frozenset({"function_call", "functions"})
     reply_fields = frozenset(
@@ -94,11 +94,6 @@ class OpenAIChatDialect(ClientDialect):
     def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
         """Returns the function for a custom tool."""
         return chat_tools(definition)
-
-    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for."""
-        client_request = super().read(request, body)
-        return replace(client_request, choices=count_at(client_request.data, "n"))
 
     def render(
         self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
