@@ -17,21 +17,29 @@ from abstractcore.schema import WireResponse
 from .access.admission import AccessControl, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
 from .access.guards import Guards
 from .access.settlements import CallAccounts
-from .client_connection import ClientConnection, ClientGone, Drains, Receive, Send
 from .configuration.reading import addresses, check_models
 from .configuration.settings import Settings
 from .configuration.tables import Problems
-from .context import NoDownloads, Reply, RequestContext, ServerState
+from .context import FoundRoute, NoDownloads, Reply, RequestContext, RouteTable, ServerState
 from .dialects import ClientDialect
 from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
-from .media.backends import BackendModels
 from .metrics import Metrics, SharedFolder
-from .models import LLMs
+from .models import BackendModels, LLMs
 from .records import CLIENT_CLOSED_REQUEST, AuditEntry, AuditLog, save_receipt
-from .requests import RequestHead, begin_request, new_trace_id, next_trace_id
+from .requests import (
+    ClientConnection,
+    ClientGone,
+    Drains,
+    Receive,
+    RequestHead,
+    Send,
+    begin_request,
+    new_trace_id,
+    next_trace_id,
+)
 from .responses.running import RunningResponses
 from .responses.websockets import WebSockets
-from .routes import FoundRoute, RouteTable, dialect_of_path
+from .routes import ROUTES, dialect_of_path
 from .stored_state import StoredState
 from .tools.servers import ApprovedToolCalls, MCPServers
 
@@ -64,7 +72,7 @@ class Application:
         self._models = models or {}
         self._given_services = services
         self._given_access = access or _access_of(settings)
-        self._routes = RouteTable()
+        self._routes = RouteTable(ROUTES)
         self._shared = shared
         first = settings or Settings()
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
@@ -75,10 +83,10 @@ class Application:
         self._accounts = CallAccounts()
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.state = self._made(first)
+        self.state = self._new_state(first)
         self.state.guards.connect()
 
-    def _made(self, settings: Settings, registry: Registry | None = None) -> ServerState:
+    def _new_state(self, settings: Settings, registry: Registry | None = None) -> ServerState:
         services = self._given_services or server_services(settings, registry=registry)
         access = self._given_access or (FixedKeys(settings.keys) if settings.keys else OpenAccess())
         llms = LLMs(settings, services, self._models)
@@ -99,6 +107,7 @@ class Application:
             self._backgrounds,
             MCPServers(settings, services.environment, self._approved),
             self._accounts,
+            self._routes,
         )
 
     def reload(self, settings: Settings) -> None:
@@ -108,7 +117,7 @@ class Application:
         """
         before = self.state
         # The plugins stay: one of them has the processes of models on this machine.
-        state = self._made(settings, registry=before.services.registry)
+        state = self._new_state(settings, registry=before.services.registry)
         try:
             _check(state)
             state.guards.connect()
@@ -137,7 +146,8 @@ class Application:
     async def _retire(self, state: ServerState, successor: ServerState) -> None:
         """Closes guards and connections of a state when its last request has ended."""
         self._retired.add(state.guards)
-        await state.guards.retire(successor.guards)
+        await state.uses.ended()
+        await state.guards.close(successor.guards)
         self._retired.discard(state.guards)
         if state.services is not successor.services:
             await state.services.close_connections()
@@ -177,7 +187,7 @@ class Application:
     async def _http(self, scope: Mapping[str, Any], connection: ClientConnection) -> None:
         """Answers a request with the state of its beginning."""
         state = self.state
-        with state.guards.used():
+        with state.uses.counted():
             await self._answer(scope, connection, state)
 
     async def _answer(self, scope: Mapping[str, Any], connection: ClientConnection, state: ServerState) -> None:
@@ -194,7 +204,7 @@ class Application:
             connection.before_end = lambda: log.write(entry, connection.status, connection.digest.hexdigest())
         if state.settings.server.receipts is not None:
             connection.copy = []
-        self._metrics.running += 1
+        self._metrics.counts.running += 1
         begun = time.monotonic()
         try:
             reply = await self._reply(request, state, found, connection, entry)
@@ -210,8 +220,8 @@ class Application:
             response = _failure(error, request, state, dialect)
             await connection.send(response.status, response.headers, response.body)
         finally:
-            self._metrics.running -= 1
-            self._metrics.count(entry, connection.status or CLIENT_CLOSED_REQUEST, time.monotonic() - begun)
+            self._metrics.counts.running -= 1
+            self._metrics.counts.count(entry, connection.status or CLIENT_CLOSED_REQUEST, time.monotonic() - begun)
             if connection.before_end is not None:
                 connection.before_end()
             if connection.copy is not None and entry.receipt.calls:
@@ -242,7 +252,7 @@ class Application:
         if found.handler is None:
             allowed = ", ".join(found.route.methods)
             raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
-        if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
+        if self._metrics.counts.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
         return await found.handler(
             RequestContext(found.request, connection, state, found.route.dialect, grant, time.time(), entry)

@@ -1,12 +1,17 @@
-"""`RequestContext`: one request on its way, with what its handler needs; and what a handler may return."""
+"""`RequestContext`: one request on its way, with what its handler needs; what a handler may return; and how a request
+finds its route.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 import abstractcore
 from abstractcore.concurrency import is_large, off_loop
@@ -17,22 +22,119 @@ from abstractcore.schema import ModelCall, WireResponse
 from .access.admission import AccessControl, CallLease, Grant, Hosts, Origins
 from .access.guards import Guards
 from .access.settlements import CallAccount, CallAccounts
-from .client_connection import ClientConnection, Drains
 from .configuration.settings import Settings
 from .dialects.base import ClientDialect
-from .models import LLMs
+from .forms import FRAMING_BYTES, MultipartForm, read_form
+from .metrics import Metrics
+from .models import BackendModels, LLMs
 from .records import AuditEntry
-from .requests import FRAMING_BYTES, MultipartForm, RequestHead, read_body, read_form, read_object, too_large
+from .requests import ClientConnection, Drains, RequestHead, read_body, read_object, too_large
 from .responses.items import compact
 from .responses.running import RunningResponses
 from .stored_state import StoredState
 from .tools.servers import MCPServers
 
-if TYPE_CHECKING:
-    from .media.backends import BackendModels
-    from .metrics import Metrics
-
 T = TypeVar("T")
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class StreamedReply(Protocol):
+    """A response that is sent as it comes."""
+
+    async def send_to(self, connection: ClientConnection) -> None:
+        """Sends the response. An exception before its head was sent becomes a whole response."""
+        ...
+
+
+Reply: TypeAlias = WireResponse | StreamedReply
+Handler: TypeAlias = "Callable[[RequestContext], Awaitable[Reply]]"
+
+
+@dataclass(frozen=True, slots=True)
+class APIRoute:
+    """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
+    which match one character or more, slashes too. One that `is_open` needs no key. `optional` is a part of the path
+    that requests may leave out.
+    """
+
+    path: str
+    methods: Mapping[str, Handler]
+    dialect: ClientDialect
+    is_open: bool = False
+    optional: str = ""
+
+
+class FoundRoute(NamedTuple):
+    """The route of a request; `handler` is None for another method than those of the route."""
+
+    route: APIRoute
+    handler: Handler | None
+    request: RequestHead
+
+
+class RouteTable:
+    """Finds the routes of requests: by the literal path, so that no spelling of it (`//v1`, `%76`) is another route."""
+
+    def __init__(self, routes: tuple[APIRoute, ...]) -> None:
+        self.routes = routes
+        self._literal = {route.path: route for route in routes if "{" not in route.path}
+        self._patterns = [(_pattern(route), route) for route in routes if "{" in route.path]
+
+    def find(self, request: RequestHead) -> FoundRoute | None:
+        """Returns the route of a request; None if no route has its path."""
+        route = self._literal.get(request.path)
+        if route is not None:
+            return FoundRoute(route, route.methods.get(request.method), request)
+        matching = list(self._matching(request))
+        with_method = (found for found in matching if found.handler is not None)
+        return next(with_method, matching[0] if matching else None)
+
+    def _matching(self, request: RequestHead) -> Iterator[FoundRoute]:
+        for pattern, route in self._patterns:
+            match = pattern.fullmatch(request.path)
+            if match is not None:
+                parameters = {name: unquote(value) for name, value in match.groupdict().items()}
+                if all(map(_is_plain, parameters.values())):
+                    handler = route.methods.get(request.method)
+                    yield FoundRoute(route, handler, replace(request, parameters=parameters))
+
+
+def _pattern(route: APIRoute) -> re.Pattern[str]:
+    pieces = _PARAMETER.split(route.path)
+    pattern = "".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces))
+    if route.optional:
+        pattern = pattern.replace(route.optional, f"(?:{route.optional})?", 1)
+    return re.compile("^" + pattern)
+
+
+def _is_plain(value: str) -> bool:
+    """Whether a parameter has no control characters, and no part that means another path."""
+    return value.isprintable() and not {"", ".", ".."} & {*value.split("/")}
+
+
+class StateUses:
+    """How many requests, and responses in the background, use a state."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = asyncio.Event()
+        self._none.set()
+
+    @contextmanager
+    def counted(self) -> Generator[None]:
+        """In its body, the state is used."""
+        self._count += 1
+        self._none.clear()
+        try:
+            yield
+        finally:
+            self._count -= 1
+            if not self._count:
+                self._none.set()
+
+    async def ended(self) -> None:
+        """Returns when nothing uses the state."""
+        await self._none.wait()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +155,8 @@ class ServerState:
     backgrounds: RunningResponses
     mcp: MCPServers
     accounts: CallAccounts
+    routes: RouteTable
+    uses: StateUses = field(default_factory=StateUses)
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property
@@ -66,18 +170,6 @@ class ServerState:
         if found is None:
             found = self.formats[name] = self.services.registry.wire_format(name).transpiler()
         return found
-
-
-class StreamedReply(Protocol):
-    """A response that is sent as it comes."""
-
-    async def send_to(self, connection: ClientConnection) -> None:
-        """Sends the response. An exception before its head was sent becomes a whole response."""
-        ...
-
-
-Reply: TypeAlias = WireResponse | StreamedReply
-Handler: TypeAlias = "Callable[[RequestContext], Awaitable[Reply]]"
 
 
 @dataclass(slots=True)
@@ -126,6 +218,8 @@ class RequestContext:
 
     async def off_loop(self, large: bool, function: Callable[..., T], *arguments: object) -> T:
         """Returns what a function returns; `large` work is done in a worker thread, while others are answered."""
+        if not large:
+            return function(*arguments)
         return await off_loop(self.state.services.async_runtime, large, function, *arguments)
 
     @property

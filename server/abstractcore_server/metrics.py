@@ -1,4 +1,4 @@
-"""Counts of this process and of those that answer beside it, in Prometheus' text format, and probes."""
+"""Counts of this process and of those that answer beside it, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import asyncio
 import json
 import logging
 import os
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from abstractcore.private_files import private
-from abstractcore.schema import WireResponse
 
-from .context import RequestContext
-from .records import AuditEntry
+from .records import DURATION_LIMITS, RequestCounts
 
 Counts = Mapping[str, Mapping[str, float]]
 """The values of metrics, by the name of the metric and by its labels."""
@@ -71,14 +69,6 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-_OTHER = "other"
-_MOST_MODELS = 200
-"""How many models have counts of their own: others, and paths that no route has, count as "other"."""
-_MOST_TOOLS = 1000
-"""How many tools, by server and outcome, have counts of their own."""
-_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
-"""Upper limits of the durations of requests, in seconds."""
 _SAVED_SECONDS = 1.0
 """How long it takes until other processes see a count, which is lost if this one is killed before."""
 _RUNNING = "requests_running"
@@ -104,9 +94,8 @@ _log = logging.getLogger("abstractcore.server")
 
 
 class Metrics:
-    """Counts since the start; `running` is the number of requests that this process is answering. `backgrounds` and
-    `websockets` return how many responses it makes in the background, and how many connections are open. With `shared`,
-    those of all its processes are shown as one. It is used in the thread of the event loop alone.
+    """The `counts` of this process since its start, and of all that share its folder, `shared`, as one. `backgrounds`
+    and `websockets` return how many responses it makes in the background, and how many connections are open.
     """
 
     def __init__(
@@ -115,41 +104,10 @@ class Metrics:
         backgrounds: Callable[[], int] = int,
         websockets: Callable[[], int] = int,
     ) -> None:
-        self.running = 0
+        self.counts = RequestCounts()
         self._backgrounds = backgrounds
         self._websockets = websockets
         self._shared = shared
-        self._requests: Counter[tuple[str, str]] = Counter()
-        self._tokens: Counter[tuple[str, str]] = Counter()
-        self._calls: Counter[str] = Counter()
-        self._cost: dict[str, float] = {}
-        self._decisions: Counter[tuple[str, str, str]] = Counter()
-        self._tools: Counter[tuple[str, str, str]] = Counter()
-        self._buckets: Counter[float] = Counter()
-        self._seconds = 0.0
-
-    def count(self, entry: AuditEntry, status: int, seconds: float) -> None:
-        """Counts a request that has been answered, or whose client has left."""
-        self._requests[entry.route or _OTHER, str(status)] += 1
-        self._seconds += seconds
-        self._buckets[next((limit for limit in _BUCKETS if seconds <= limit), float("inf"))] += 1
-        self.count_calls(entry)
-
-    def count_calls(self, entry: AuditEntry) -> None:
-        """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
-        for decision in entry.decisions:
-            self._decisions[decision.guard, decision.checked, decision.outcome] += 1
-        for each in entry.tools:
-            key = (each.server, each.tool, each.outcome)
-            is_known = key in self._tools or len(self._tools) < _MOST_TOOLS
-            self._tools[key if is_known else (each.server, _OTHER, each.outcome)] += 1
-        if entry.calls and entry.model is not None:
-            is_known = entry.model in self._calls or len(self._calls) < _MOST_MODELS
-            model = entry.model if is_known else _OTHER
-            self._calls[model] += entry.calls
-            self._tokens[model, "input"] += entry.input_tokens
-            self._tokens[model, "output"] += entry.output_tokens
-            self._cost[model] = self._cost.get(model, 0.0) + float(entry.cost or 0)
 
     def text(self) -> str:
         """Returns all counts. Raises `OSError` if those of other processes cannot be read."""
@@ -194,45 +152,37 @@ class Metrics:
                 _log.error("the counts of this process were not saved: %s", error.strerror)
 
     def _counts(self) -> Counts:
-        names = ("route", "status")
-        requests = {_labels(zip(names, key, strict=True)): count for key, count in self._requests.items()}
-        tokens = {_labels(zip(("model", "direction"), key, strict=True)): count for key, count in self._tokens.items()}
-        checks = ("guard", "checked", "outcome")
-        decisions = {_labels(zip(checks, key, strict=True)): count for key, count in self._decisions.items()}
+        counts = self.counts
         return {
-            _RUNNING: {"": self.running},
+            _RUNNING: {"": counts.running},
             _BACKGROUNDS: {"": self._backgrounds()},
             _WEBSOCKETS: {"": self._websockets()},
-            "requests_total": requests,
+            "requests_total": _labelled(counts.requests, "route", "status"),
             "request_seconds": self._durations(),
-            "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},
-            "tokens_total": tokens,
-            "guard_decisions_total": decisions,
-            "tool_calls_total": {
-                _labels(zip(("server", "tool", "outcome"), key, strict=True)): count
-                for key, count in self._tools.items()
-            },
-            "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in self._cost.items()},
+            "calls_total": {_labels([("model", model)]): count for model, count in counts.calls.items()},
+            "tokens_total": _labelled(counts.tokens, "model", "direction"),
+            "guard_decisions_total": _labelled(counts.decisions, "guard", "checked", "outcome"),
+            "tool_calls_total": _labelled(counts.tools, "server", "tool", "outcome"),
+            "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in counts.cost.items()},
         }
 
     def _durations(self) -> dict[str, float]:
         below, samples = 0, dict[str, float]()
-        for limit in (*_BUCKETS, float("inf")):
-            below += self._buckets[limit]
+        for limit in (*DURATION_LIMITS, float("inf")):
+            below += self.counts.durations[limit]
             shown = "+Inf" if limit == float("inf") else f"{limit:g}"
             samples[f"_bucket{_labels([('le', shown)])}"] = below
-        return samples | {"_sum": self._seconds, "_count": below}
-
-
-async def metrics(context: RequestContext) -> WireResponse:
-    """Returns the counts of all processes for Prometheus."""
-    return WireResponse(200, context.headers({"content-type": _TYPE}), context.state.metrics.text().encode())
+        return samples | {"_sum": self.counts.seconds, "_count": below}
 
 
 def _family(name: str, kind: str, about: str, samples: Mapping[str, float]) -> str:
     full = f"abstractcore_{name}"
     lines = [f"# HELP {full} {about}", f"# TYPE {full} {kind}"]
     return "".join(f"{line}\n" for line in (*lines, *(f"{full}{rest} {value}" for rest, value in samples.items())))
+
+
+def _labelled(counts: Mapping[tuple[str, ...], int], *names: str) -> dict[str, float]:
+    return {_labels(zip(names, key, strict=True)): count for key, count in counts.items()}
 
 
 def _labels(pairs: Iterable[tuple[str, str]]) -> str:
@@ -242,15 +192,3 @@ def _labels(pairs: Iterable[tuple[str, str]]) -> str:
 
 def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-
-
-async def health(context: RequestContext) -> WireResponse:
-    """Answers with 200 while the process runs."""
-    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ok"}')
-
-
-async def ready(context: RequestContext) -> WireResponse:
-    """Answers with 200; with 503 once the server is being stopped."""
-    if context.state.drains.is_stopping:
-        return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
-    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')

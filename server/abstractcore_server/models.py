@@ -1,4 +1,6 @@
-"""`LLMs`: the models that clients may call, by their names. One `LLM` is shared by all calls of a model."""
+"""`LLMs`: the models that clients may call, by their names; `BackendModels`: those of backends. One `LLM` is shared by
+all calls of a model.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from typing import Any
 import abstractcore
 from abstractcore.catalogue import FileCatalogue
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError, ModelNotFoundError
+from abstractcore.ports import CapabilityName
 from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.stores.models import PACKAGED_MODELS
 
 from .calls.passthrough import PassThrough
 from .configuration.settings import OnDisconnect, ProviderSettings, Settings
@@ -19,6 +23,8 @@ from .configuration.settings import OnDisconnect, ProviderSettings, Settings
 DEFAULT = "default"
 """The name of the default model."""
 _EMBEDDED = "local"
+_VENDOR = "openai"
+"""Whose backends clients of OpenAI's API name without a provider."""
 HIDDEN = frozenset({"scripted"})
 """Providers that no client can use."""
 LONGEST_NAME = 200
@@ -282,3 +288,82 @@ def is_plain(model: str) -> bool:
         and not set("?#%\\") & {*model}
         and not {"", ".", ".."} & {*model.split("/")}
     )
+
+
+@dataclass(frozen=True, slots=True)
+class BackendModel:
+    """What a client's name for a model stands for: an LLM with the capability, the backend's model, None for its own
+    choice, and the name to show.
+    """
+
+    capability: CapabilityName
+    llm: abstractcore.LLM
+    model: str | None
+    name: str
+
+
+class BackendModels:
+    """Finds backends by the names that clients use: "default", "BACKEND", "BACKEND/MODEL", or the bare name of a model
+    of OpenAI, if that is set up.
+    """
+
+    def __init__(self, settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
+        self._settings = settings
+        self._services = services
+        self._llms = llms
+        self._made: dict[tuple[str, str], abstractcore.LLM] = {}
+
+    def find(self, capability: CapabilityName, name: str) -> BackendModel:
+        """Returns the maker with a name; raises `ModelNotFoundError` with the nearest names."""
+        if name == DEFAULT:
+            return BackendModel(capability, self._llms.default, None, DEFAULT)
+        backend, _, model = name.partition("/")
+        known = self.names(capability)
+        if backend in known and is_plain(name):
+            return BackendModel(capability, self._with(capability, backend), model or None, name)
+        if _VENDOR in known and "/" not in name and is_plain(name) and self._llms.usable(_VENDOR):
+            return BackendModel(capability, self._with(capability, _VENDOR), name, f"{_VENDOR}/{name}")
+        near = nearest_names(name[:200], [DEFAULT, *known])
+        hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *known])}."
+        raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
+
+    def listener(self, name: str) -> BackendModel:
+        """Returns who transcribes, by a name: "default", a transcriber of this machine, or "PROVIDER/MODEL"; raises
+        `ModelNotFoundError`.
+        """
+        if name == DEFAULT:
+            return BackendModel("audio", self._llms.default, None, DEFAULT)
+        local = [each.name for each in PACKAGED_MODELS if each.name.startswith("whisper-")]
+        provider = name.partition("/")[0] if "/" in name else _VENDOR
+        full = name if "/" in name else f"{_VENDOR}/{name}"
+        if name in local:
+            return BackendModel("audio", self._llms.default, name, name)
+        if name.isprintable() and self._llms.usable(provider):
+            (transcriber, *_) = self._llms.find(full).llms
+            return BackendModel("audio", self._llms.default_with(transcription_model=transcriber), None, full)
+        near = nearest_names(name[:200], [DEFAULT, *local])
+        hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *local])}, and PROVIDER/MODEL."
+        raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
+
+    def names(self, capability: CapabilityName) -> list[str]:
+        """Returns the names of the backends of a capability."""
+        return [entry.backend_id.rpartition(":")[2] for entry in self._services.registry.backends.of(capability)]
+
+    def _with(self, capability: str, backend: str) -> abstractcore.LLM:
+        found = self._made.get((capability, backend))
+        if found is None:
+            options: dict[str, Any] = {f"{capability}_backend": backend, **self._options(capability, backend)}
+            found = self._llms.default_with(**options)
+            self._made[capability, backend] = found
+        return found
+
+    def _options(self, capability: str, backend: str) -> dict[str, Any]:
+        """Returns the address and the key of a vendor, which are those of its provider."""
+        provider = self._settings.providers.get(backend)
+        if provider is None:
+            return {}
+        key = provider.options.get("api_key")
+        if provider.api_key_env is not None:
+            key = self._services.environment.get(provider.api_key_env, "")
+        given = {"base_url": provider.base_url, "api_key": key}
+        return {f"{capability}_{name}": value for name, value in given.items() if value is not None}

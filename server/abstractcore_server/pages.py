@@ -1,4 +1,4 @@
-"""Pages for people: the playground at `/`, `/docs`, and `/openapi.json`."""
+"""What the server shows of itself: the playground at `/`, `/docs`, `/openapi.json`, counts and probes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
 
@@ -16,11 +16,8 @@ from abstractcore import __version__
 from abstractcore.errors import NotFoundError
 from abstractcore.schema import WireResponse
 
-from .context import Handler, RequestContext
+from .context import APIRoute, Handler, RequestContext, RouteTable
 from .responses.websockets import open_websocket
-
-if TYPE_CHECKING:
-    from .routes import APIRoute
 
 OWN: Final = "AbstractCore"
 """The name of this server's own API."""
@@ -177,14 +174,12 @@ _DOCS: Final = """<!doctype html>
 
 async def docs(context: RequestContext) -> WireResponse:
     """Returns this page: all routes, and the fields of their requests."""
-    return WireResponse(200, {**HEADERS, "content-type": "text/html; charset=utf-8"}, _page())
+    return WireResponse(200, {**HEADERS, "content-type": "text/html; charset=utf-8"}, _page(context.state.routes))
 
 
 @cache
-def _page() -> bytes:
-    from .routes import ROUTES
-
-    rows = "\n".join(map(_row, ROUTES))
+def _page(table: RouteTable) -> bytes:
+    rows = "\n".join(map(_row, table.routes))
     fields = "\n".join(_fields(name, schema) for name, schema in requests().schemas.items() if "properties" in schema)
     return _DOCS.replace("{rows}", rows).replace("{fields}", fields).encode()
 
@@ -268,13 +263,12 @@ with a warning for others."""
 
 async def openapi(context: RequestContext) -> WireResponse:
     """Returns all routes and fields as an OpenAPI 3.1 document."""
-    return WireResponse(200, context.headers({"content-type": _JSON}), _document(not context.state.access.is_open))
+    document = _document(context.state.routes, not context.state.access.is_open)
+    return WireResponse(200, context.headers({"content-type": _JSON}), document)
 
 
 @cache
-def _document(needs_key: bool) -> bytes:
-    from .routes import ROUTES
-
+def _document(table: RouteTable, needs_key: bool) -> bytes:
     vendors = dict(APIS.values())
     tags = [{"name": name, "externalDocs": {"url": url}} for name, url in vendors.items()]
     return to_json(
@@ -284,7 +278,7 @@ def _document(needs_key: bool) -> bytes:
             "servers": [{"url": "/"}],
             "tags": [*tags, {"name": OWN, "description": "This server's own routes."}],
             "security": [{name: []} for name in _KEYS] if needs_key else [],
-            "paths": {route.path: _path_item(route) for route in ROUTES},
+            "paths": {route.path: _path_item(route) for route in table.routes},
             "components": {
                 "schemas": requests().schemas,
                 "responses": {f"{name}Error": _response("An error.", _JSON, schema) for name, schema in ERRORS.items()},
@@ -335,3 +329,23 @@ def _answer(route: APIRoute, method: str) -> dict[str, Any]:
 
 def _response(description: str, kind: str, schema: Mapping[str, Any] | None) -> dict[str, Any]:
     return {"description": description, "content": {kind: {} if schema is None else {"schema": schema}}}
+
+
+_METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+async def metrics(context: RequestContext) -> WireResponse:
+    """Returns the counts of all processes for Prometheus."""
+    return WireResponse(200, context.headers({"content-type": _METRICS_TYPE}), context.state.metrics.text().encode())
+
+
+async def health(context: RequestContext) -> WireResponse:
+    """Answers with 200 while the process runs."""
+    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ok"}')
+
+
+async def ready(context: RequestContext) -> WireResponse:
+    """Answers with 200; with 503 once the server is being stopped."""
+    if context.state.drains.is_stopping:
+        return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
+    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')

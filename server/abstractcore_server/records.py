@@ -1,4 +1,4 @@
-"""What is recorded of requests: receipts with digests of all that went through, and lines of the audit log."""
+"""What is recorded of requests: receipts with digests of all that went through, lines of the audit log, and counts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -294,3 +295,52 @@ class AuditLog:
                 file.write(to_json(entry.data(status, reply, time.time())) + b"\n")
         except OSError as error:
             _log.error("the audit log %s was not written: %s", self._path, error.strerror)
+
+
+_OTHER = "other"
+_MOST_MODELS = 200
+"""How many models have counts of their own: others, and paths that no route has, count as "other"."""
+_MOST_TOOLS = 1000
+"""How many tools, by server and outcome, have counts of their own."""
+DURATION_LIMITS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+"""Upper limits of the durations of requests, in seconds."""
+
+
+class RequestCounts:
+    """What the requests of this process have used since its start; `running` is the number of those that it is
+    answering. It is used in the thread of the event loop alone.
+    """
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.requests: Counter[tuple[str, str]] = Counter()
+        self.tokens: Counter[tuple[str, str]] = Counter()
+        self.calls: Counter[str] = Counter()
+        self.cost: dict[str, float] = {}
+        self.decisions: Counter[tuple[str, str, str]] = Counter()
+        self.tools: Counter[tuple[str, str, str]] = Counter()
+        self.durations: Counter[float] = Counter()
+        self.seconds = 0.0
+
+    def count(self, entry: AuditEntry, status: int, seconds: float) -> None:
+        """Counts a request that has been answered, or whose client has left."""
+        self.requests[entry.route or _OTHER, str(status)] += 1
+        self.seconds += seconds
+        self.durations[next((limit for limit in DURATION_LIMITS if seconds <= limit), float("inf"))] += 1
+        self.count_calls(entry)
+
+    def count_calls(self, entry: AuditEntry) -> None:
+        """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
+        for decision in entry.decisions:
+            self.decisions[decision.guard, decision.checked, decision.outcome] += 1
+        for each in entry.tools:
+            key = (each.server, each.tool, each.outcome)
+            is_known = key in self.tools or len(self.tools) < _MOST_TOOLS
+            self.tools[key if is_known else (each.server, _OTHER, each.outcome)] += 1
+        if entry.calls and entry.model is not None:
+            is_known = entry.model in self.calls or len(self.calls) < _MOST_MODELS
+            model = entry.model if is_known else _OTHER
+            self.calls[model] += entry.calls
+            self.tokens[model, "input"] += entry.input_tokens
+            self.tokens[model, "output"] += entry.output_tokens
+            self.cost[model] = self.cost.get(model, 0.0) + float(entry.cost or 0)

@@ -1,25 +1,34 @@
-"""A request: its head, its body with limits, forms, and the ids of its trace."""
+"""A request and its response: the head and the body that a client sends, the ids of its trace, and the connection that
+the response is sent by.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 from urllib.parse import parse_qsl
 
 import jiter
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
 
 from abstractcore.errors import InvalidInputError, RequestTimeoutError
 
-from .client_connection import ClientGone, Receive
-from .configuration.settings import ServerLimits
+from .configuration.settings import OnDisconnect, ServerLimits
 from .failures import RequestRefused, refused
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+
+class ClientGone(Exception):  # noqa: N818 - not an error
+    """The client has closed its connection: nobody reads a response."""
+
 
 _CREDENTIALS_IN_URLS = ("key", "api_key", "api-key", "apikey", "access_token", "token")
 
@@ -151,154 +160,6 @@ def read_object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-FRAMING_BYTES = 64 * 1024
-"""How much larger than its contents a form may be: boundaries, and the heads of its parts."""
-_MOST_PARTS = 200
-
-
-@dataclass(slots=True)
-class Upload:
-    """A file of a form. `name` is what the client calls it: never a path of this machine."""
-
-    name: str
-    content: bytearray = field(default_factory=bytearray, repr=False)
-
-
-@dataclass(slots=True)
-class MultipartForm:
-    """The fields of a form, and its files, by their names in order."""
-
-    fields: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    files: dict[str, list[Upload]] = field(default_factory=dict[str, list[Upload]])
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files, and the characters of all fields."""
-        files = sum(len(upload.content) for uploads in self.files.values() for upload in uploads)
-        return files + sum(len(value) for values in self.fields.values() for value in values)
-
-    def others(self, known: Collection[str]) -> set[str]:
-        """Returns the names of fields and files other than those that are `known`."""
-        return {*self.fields, *self.files} - {*known}
-
-    def text(self, name: str) -> str | None:
-        """Returns the last value of a field."""
-        values = self.fields.get(name)
-        return values[-1] if values else None
-
-    def texts(self, name: str) -> list[str]:
-        """Returns all values of a field, which clients send as `name` or `name[]`."""
-        return [*self.fields.get(name, ()), *self.fields.get(f"{name}[]", ())]
-
-    def uploads(self, name: str) -> list[Upload]:
-        """Returns all files of a field, which clients send as `name` or `name[]`."""
-        return [*self.files.get(name, ()), *self.files.get(f"{name}[]", ())]
-
-    def upload(self, name: str) -> Upload:
-        """Returns the only file of a field; raises `InvalidInputError`."""
-        found = self.uploads(name)
-        if len(found) != 1:
-            hint = f"A file has a name: with curl, write -F '{name}=@FILE'." if self.texts(name) else None
-            raise InvalidInputError(f"expected one file, got {len(found)}", path=name, hint=hint)
-        return found[0]
-
-
-def read_form(body: bytes, headers: Mapping[str, str]) -> MultipartForm:
-    """Returns the form in a body.
-
-    Raises `RequestRefused` with 415 for another content type, and `InvalidInputError` for a broken form, more than 200
-    parts, and fields that are not UTF-8.
-    """
-    kind, options = parse_options_header(headers.get("content-type", ""))
-    boundary = options.get(b"boundary")
-    if kind != b"multipart/form-data" or not boundary:
-        raise refused(415, "send multipart/form-data with a boundary here")
-    reader = _FormReader()
-    try:
-        parser = MultipartParser(
-            boundary,
-            {
-                "on_part_begin": reader.begin,
-                "on_header_field": reader.header_name,
-                "on_header_value": reader.header_value,
-                "on_header_end": reader.header_end,
-                "on_headers_finished": reader.headers_end,
-                "on_part_data": reader.data,
-                "on_part_end": reader.end,
-                "on_end": reader.finish,
-            },
-        )
-        parser.write(body)
-        parser.finalize()
-    except FormParserError as error:
-        raise InvalidInputError(f"the form cannot be read: {error}") from None
-    if not reader.is_complete:
-        raise InvalidInputError("the form is cut off: its last boundary is missing")
-    return reader.form
-
-
-class _FormReader:
-    """Collects the parts of a form, as the parser finds them."""
-
-    def __init__(self) -> None:
-        self.form = MultipartForm()
-        self.is_complete = False
-        self._parts = 0
-        self._header = (bytearray(), bytearray())
-        self._headers: dict[bytes, bytes] = {}
-        self._name = ""
-        self._upload: Upload | None = None
-        self._value = bytearray()
-
-    def begin(self) -> None:
-        self._parts += 1
-        if self._parts > _MOST_PARTS:
-            raise InvalidInputError(f"the form has more than {_MOST_PARTS} parts")
-        self._headers = {}
-        self._value = bytearray()
-        self._upload = None
-
-    def header_name(self, data: bytes, start: int, end: int) -> None:
-        self._header[0].extend(data[start:end])
-
-    def header_value(self, data: bytes, start: int, end: int) -> None:
-        self._header[1].extend(data[start:end])
-
-    def header_end(self) -> None:
-        name, value = self._header
-        self._headers[bytes(name).lower()] = bytes(value)
-        self._header = (bytearray(), bytearray())
-
-    def headers_end(self) -> None:
-        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
-        name = options.get(b"name")
-        if not name:
-            raise InvalidInputError("a part of the form has no name")
-        self._name = _text(name, "a name")
-        if b"filename" in options:
-            file_name = _text(options[b"filename"], self._name).replace("\\", "/").rpartition("/")[2]
-            self._upload = Upload(file_name or self._name)
-
-    def data(self, data: bytes, start: int, end: int) -> None:
-        (self._value if self._upload is None else self._upload.content).extend(data[start:end])
-
-    def end(self) -> None:
-        if self._upload is None:
-            self.form.fields.setdefault(self._name, []).append(_text(bytes(self._value), self._name))
-        else:
-            self.form.files.setdefault(self._name, []).append(self._upload)
-
-    def finish(self) -> None:
-        self.is_complete = True
-
-
-def _text(value: bytes, path: str) -> str:
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InvalidInputError("is not UTF-8", path=path) from None
-
-
 _waiting: ContextVar[list[str] | None] = ContextVar("abstractcore_server_trace_ids", default=None)
 
 
@@ -316,3 +177,167 @@ def next_trace_id() -> str:
     """Returns the id of a call that begins: the `new_id` of the server's `Services`."""
     waiting = _waiting.get()
     return waiting.pop() if waiting else new_trace_id()
+
+
+class Sink(Protocol):
+    """Where a stream is written to. `stream_head` are the headers that go before its first part."""
+
+    stream_head: Mapping[str, str]
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Takes a part of the stream: whole events; without `more`, the last one."""
+        ...
+
+
+class ClientConnection:
+    """Sends one response. What is sent after the client has gone is dropped."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self.receive = receive
+        self._send = send
+        self._lock = asyncio.Lock()
+        self.started = False
+        self.status: int | None = None
+        """The status of the response, once it has begun."""
+        self.before_end: Callable[[], None] | None = None
+        """Called before the last part of a response is sent."""
+        self.digest = hashlib.sha256()
+        """Of the body, as far as it was sent."""
+        self.copy: list[bytes] | None = None
+        """The parts of the body that were sent, if they are kept."""
+        self.gone = False
+        self.cors_headers: Mapping[str, str] = {}
+        """The headers of every response to this request, for pages of another origin."""
+        self.stream_head: Mapping[str, str] = {}
+        """The headers of a streamed response, which are sent before its first part."""
+        self.last_sent = 0.0
+        """The time of the event loop at which something was last sent."""
+        self.generates = True
+        """Whether a model is to answer: over WebSocket, a request may be a mere preparation."""
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether something is being sent: the client reads slowly."""
+        return self._lock.locked()
+
+    async def send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """Sends a whole response."""
+        self.status = status
+        self._count(body)
+        self._ends()
+        await self.start(status, {**headers, "content-length": str(len(body))})
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def start(self, status: int, headers: Mapping[str, str]) -> None:
+        """Sends the head of a response."""
+        self.started = True
+        self.status = status
+        sent = {**headers, **self.cors_headers}
+        raw = [(name.encode("latin-1"), _header_value(value)) for name, value in sent.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": raw})
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Sends a part of the body, after parts that are being sent; without `more`, the last one."""
+        async with self._lock:
+            if not self.started:
+                await self.start(200, self.stream_head)
+            self._count(data)
+            if not more:
+                self._ends()
+            await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        self.last_sent = asyncio.get_running_loop().time()
+
+    def _count(self, data: bytes) -> None:
+        self.digest.update(data)
+        if self.copy is not None:
+            self.copy.append(data)
+
+    def _ends(self) -> None:
+        if self.before_end is not None:
+            self.before_end()
+
+    def kept_items(self, id: str) -> Sequence[Mapping[str, Any]] | None:
+        """Returns the items that a response which continues this one begins with; None if the connection has not kept
+        them. HTTP keeps nothing.
+        """
+        return None
+
+    def keep_items(self, earlier: Sequence[Mapping[str, Any]], given: object, size: int) -> None:
+        """Keeps what a request continues, and the `input` that it gives, for a response that continues it: together
+        they have `size` bytes.
+        """
+
+    async def until_gone(self) -> None:
+        """Returns when the client has closed its connection. The body must have been read."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        self.gone = True
+
+
+def _header_value(value: str) -> bytes:
+    """Returns a value as bytes. What a header cannot hold, as line breaks in the name of a model, becomes "?"."""
+    if not value.isprintable():
+        value = "".join(each if each.isprintable() else "?" for each in value)
+    return value.encode("latin-1", "replace")
+
+
+class Drains:
+    """Counts the calls that go on without their clients; `limits.drains` of them at once, each for a limited time."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._limits = limits
+        self.running = 0
+        self.is_stopping = False
+        """Whether the server is being stopped."""
+
+    def watched(self, connection: ClientConnection, policy: OnDisconnect) -> DisconnectWatch:
+        """Returns a context: in its body, a client that leaves cancels the current task, at once or after
+        `drain_seconds`. It raises `ClientGone` when the body was cancelled for that reason.
+        """
+        return DisconnectWatch(self, self._limits, connection, policy)
+
+
+class DisconnectWatch:
+    """The watch over one call, an async context."""
+
+    def __init__(
+        self, drains: Drains, limits: ServerLimits, connection: ClientConnection, policy: OnDisconnect
+    ) -> None:
+        self._drains = drains
+        self._limits = limits
+        self._connection = connection
+        self._policy = policy
+        self._timer: asyncio.TimerHandle | None = None
+        self._has_cancelled = False
+        self._ended = False
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._watcher = asyncio.ensure_future(self._connection.until_gone())
+        self._watcher.add_done_callback(self._client_left)
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._ended = True
+        self._watcher.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._drains.running -= 1
+        if self._has_cancelled and kind is asyncio.CancelledError:
+            self._task.uncancel()
+            raise ClientGone from None
+
+    def _client_left(self, watcher: asyncio.Future[None]) -> None:
+        """Cancels the call, or lets it go on."""
+        if self._ended or watcher.cancelled():
+            return
+        if self._policy == "cancel" or self._drains.running >= self._limits.drains:
+            self._cancel()
+            return
+        self._drains.running += 1
+        self._timer = asyncio.get_running_loop().call_later(self._limits.drain_seconds, self._cancel)
+
+    def _cancel(self) -> None:
+        self._has_cancelled = True
+        self._task.cancel()

@@ -1,17 +1,11 @@
-"""The table of all routes, and how a request finds its own."""
+"""The table of all routes."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
-from urllib.parse import unquote
 
 from . import models_listing, pages
 from .calls.answers import answer, count_tokens, decide
 from .calls.moderations import moderate
-from .context import Handler
+from .context import APIRoute
 from .dialects import (
     ANTHROPIC,
     COHERE,
@@ -26,35 +20,9 @@ from .dialects import (
 from .files import stored_files
 from .media.generation import compose, edit, generate, speak
 from .media.transcriptions import transcribe, translate
-from .metrics import health, metrics, ready
 from .requests import RequestHead
 from .responses import routes as responses
 from .responses.websockets import open_websocket
-
-_PARAMETER = re.compile(r"\{(\w+)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class APIRoute:
-    """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
-    which match one character or more, slashes too. One that `is_open` needs no key. `optional` is a part of the path
-    that requests may leave out.
-    """
-
-    path: str
-    methods: Mapping[str, Handler]
-    dialect: ClientDialect
-    is_open: bool = False
-    optional: str = ""
-
-
-class FoundRoute(NamedTuple):
-    """The route of a request; `handler` is None for another method than those of the route."""
-
-    route: APIRoute
-    handler: Handler | None
-    request: RequestHead
-
 
 _ANSWER = {"POST": answer}
 _COUNT = {"POST": count_tokens}
@@ -69,9 +37,9 @@ _GEMINI = tuple(
     )
 )
 ROUTES: tuple[APIRoute, ...] = (
-    APIRoute("/health", {"GET": health, "HEAD": health}, OPENAI_CHAT, is_open=True),
-    APIRoute("/ready", {"GET": ready, "HEAD": ready}, OPENAI_CHAT, is_open=True),
-    APIRoute("/metrics", {"GET": metrics}, OPENAI_CHAT),
+    APIRoute("/health", {"GET": pages.health, "HEAD": pages.health}, OPENAI_CHAT, is_open=True),
+    APIRoute("/ready", {"GET": pages.ready, "HEAD": pages.ready}, OPENAI_CHAT, is_open=True),
+    APIRoute("/metrics", {"GET": pages.metrics}, OPENAI_CHAT),
     APIRoute("/", {"GET": pages.root, "HEAD": pages.root}, OPENAI_CHAT, is_open=True),
     APIRoute("/docs", {"GET": pages.docs}, OPENAI_CHAT, is_open=True),
     APIRoute("/openapi.json", {"GET": pages.openapi}, OPENAI_CHAT, is_open=True),
@@ -137,45 +105,6 @@ ROUTES: tuple[APIRoute, ...] = (
 """Every route. Of those with parameters, the first one with the method of the request is taken."""
 WEBSOCKET_PATHS = frozenset(route.path for route in ROUTES if route.methods.get("GET") is open_websocket)
 """The paths that have WebSocket connections."""
-
-
-class RouteTable:
-    """Finds the routes of requests: by the literal path, so that no spelling of it (`//v1`, `%76`) is another route."""
-
-    def __init__(self, routes: tuple[APIRoute, ...] = ROUTES) -> None:
-        self._literal = {route.path: route for route in routes if "{" not in route.path}
-        self._patterns = [(_pattern(route), route) for route in routes if "{" in route.path]
-
-    def find(self, request: RequestHead) -> FoundRoute | None:
-        """Returns the route of a request; None if no route has its path."""
-        route = self._literal.get(request.path)
-        if route is not None:
-            return FoundRoute(route, route.methods.get(request.method), request)
-        matching = list(self._matching(request))
-        with_method = (found for found in matching if found.handler is not None)
-        return next(with_method, matching[0] if matching else None)
-
-    def _matching(self, request: RequestHead) -> Iterator[FoundRoute]:
-        for pattern, route in self._patterns:
-            match = pattern.fullmatch(request.path)
-            if match is not None:
-                parameters = {name: unquote(value) for name, value in match.groupdict().items()}
-                if all(map(_is_plain, parameters.values())):
-                    handler = route.methods.get(request.method)
-                    yield FoundRoute(route, handler, replace(request, parameters=parameters))
-
-
-def _pattern(route: APIRoute) -> re.Pattern[str]:
-    pieces = _PARAMETER.split(route.path)
-    pattern = "".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces))
-    if route.optional:
-        pattern = pattern.replace(route.optional, f"(?:{route.optional})?", 1)
-    return re.compile("^" + pattern)
-
-
-def _is_plain(value: str) -> bool:
-    """Whether a parameter has no control characters, and no part that means another path."""
-    return value.isprintable() and not {"", ".", ".."} & {*value.split("/")}
 
 
 def dialect_of_path(request: RequestHead) -> ClientDialect:

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from abstractcore import InvalidInputError, ModelCall
 from abstractcore.registry import Registry
 from abstractcore_server.calls.jobs import without
+from abstractcore_server.context import RouteTable
 from abstractcore_server.dialects import ClientDialect
 from abstractcore_server.requests import RequestHead
-from abstractcore_server.routes import RouteTable
+from abstractcore_server.routes import ROUTES
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 _TABLE = re.compile(r"(<!-- fields of (\S+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -263,7 +264,7 @@ def outcomes(path: str) -> Iterator[tuple[str, Outcome]]:
 
 def outcome(path: str, name: str) -> Outcome:
     """Returns what the server does with a field, as the wire format's `parse` and the dialect say."""
-    found = RouteTable().find(RequestHead("POST", path.replace("{model}", "m"), "alt=sse", {}))
+    found = RouteTable(ROUTES).find(RequestHead("POST", path.replace("{model}", "m"), "alt=sse", {}))
     assert found is not None
     dialect, plain = found.route.dialect, _without_field(path, name)
     try:

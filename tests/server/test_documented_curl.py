@@ -14,7 +14,7 @@ import pytest
 
 from abstractcore.testing.http_server import ReceivedRequest, Step
 from abstractcore_server import FixedKeys, ModelSettings, Settings
-from abstractcore_server.requests import read_form
+from abstractcore_server.forms import read_form
 from tests.backend_doubles import PNG, WAV
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, answer
 from tests.server.curl_commands import FILES, Command, commands, sent_by_curl

@@ -101,7 +101,7 @@ def test_counts_need_a_key(served: Served):
 def test_names_of_models_do_not_grow_without_limit():
     metrics = Metrics()
     for number in range(300):
-        metrics.count(
+        metrics.counts.count(
             AuditEntry("0", "POST", "/v1/x", model=f'openai/"{number}\\\n', calls=1, input_tokens=1), 200, 0.5
         )
     found = samples(metrics.text())

@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from openai.types import moderation
 
 from abstractcore_server import ServerSettings, Settings
+from abstractcore_server.context import RouteTable
 from abstractcore_server.requests import RequestHead
-from abstractcore_server.routes import RouteTable
+from abstractcore_server.routes import ROUTES
 from tests.chaos_server import ReceivedRequest as Sent
 from tests.chaos_server import Step, answer, completion
 from tests.documents import ROOT
@@ -32,7 +33,7 @@ OPERATIONS = [
     (path, method)
     for path, item in json.loads(PATH.read_bytes())["paths"].items()
     for method in item
-    if (found := RouteTable().find(RequestHead(method.upper(), f"/v1{path}", "", {}))) is not None
+    if (found := RouteTable(ROUTES).find(RequestHead(method.upper(), f"/v1{path}", "", {}))) is not None
     and found.handler is not None
 ]
 CATEGORIES = [field.alias or name for name, field in moderation.Categories.model_fields.items()]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import httpx2
 import pytest
 
+from abstractcore_server.context import RouteTable
 from abstractcore_server.requests import RequestHead
-from abstractcore_server.routes import RouteTable
+from abstractcore_server.routes import ROUTES
 from tests.server.serving import Served
 
-ROUTES = RouteTable()
+TABLE = RouteTable(ROUTES)
 
 
 @pytest.mark.parametrize("path", ["/v1/messages?beta=true", "/v1/messages?", "/v1/messages?a=b&a=c#x"])
@@ -31,7 +32,7 @@ def test_any_query_is_the_same_route(served: Served, http: httpx2.Client, path: 
     ],
 )
 def test_model_in_the_path_may_have_a_provider(path: str, model: str):
-    found = ROUTES.find(RequestHead("POST", path, "", {}))
+    found = TABLE.find(RequestHead("POST", path, "", {}))
     assert found is not None
     assert found.handler is not None
     assert found.request.parameters == {"model": model}
@@ -53,7 +54,7 @@ def test_model_in_the_path_may_have_a_provider(path: str, model: str):
     ],
 )
 def test_no_other_spelling_of_a_path_is_a_route(path: str):
-    assert ROUTES.find(RequestHead("POST", path, "", {})) is None
+    assert TABLE.find(RequestHead("POST", path, "", {})) is None
 
 
 def test_other_methods_name_those_that_are_allowed(http: httpx2.Client):

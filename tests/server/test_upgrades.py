@@ -139,12 +139,12 @@ def exchanged(served: Served, client: socket.socket, arrival: str, pieces: tuple
     if arrival == "at once":
         client.sendall(b"".join(pieces))
         return received(client)
-    metrics = served.application.state.metrics
-    assert wait_until(lambda: metrics.running == 0)
+    counts = served.application.state.metrics.counts
+    assert wait_until(lambda: counts.running == 0)
     client.sendall(first)
     seen = b""
     if first.startswith(b"POST"):
-        assert wait_until(lambda: metrics.running == 1), "the request has not begun before its body"
+        assert wait_until(lambda: counts.running == 1), "the request has not begun before its body"
     else:
         seen = client.recv(65536)
     size = len(body) if arrival == "late" else 7

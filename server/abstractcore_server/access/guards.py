@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, fields, is_dataclass
 from fnmatch import fnmatchcase
@@ -188,9 +187,6 @@ class Guards:
         self._services = services
         self._given = ServerGuardServices(services.environment, llms)
         self._all: list[ConnectedGuard] = []
-        self._uses = 0
-        self._unused = asyncio.Event()
-        self._unused.set()
         self._closing: asyncio.Task[None] | None = None
 
     def connect(self) -> None:
@@ -205,27 +201,8 @@ class Guards:
         """Returns the guards that check the calls of a model, which has several names, by a client with a key."""
         return tuple(guard for guard in self._all if guard.applies_to(models, key)) if self._all else ()
 
-    @contextmanager
-    def used(self) -> Generator[None]:
-        """In its body, guards that were retired are not closed."""
-        self._uses += 1
-        self._unused.clear()
-        try:
-            yield
-        finally:
-            self._uses -= 1
-            if not self._uses:
-                self._unused.set()
-
-    async def retire(self, successors: Guards) -> None:
-        """Closes the guards as soon as nothing uses them, but for objects that plugins have given to `successors`
-        too.
-        """
-        await self._unused.wait()
-        await self.close(successors)
-
     async def close(self, successors: Guards | None = None) -> None:
-        """Closes the guards, each once."""
+        """Closes the guards, each once, but for objects that plugins have given to `successors` too."""
         if self._closing is None:
             kept = () if successors is None else successors._all
             self._closing = asyncio.create_task(self._close({id(guard.made) for guard in kept}))

@@ -33,7 +33,7 @@ from abstractcore.schema import (
     text_tokens,
 )
 
-from ..client_connection import ClientGone
+from ..requests import ClientGone
 from .admission import CallLease, Settlement
 
 Result: TypeAlias = GenerateResponse[Any] | OperationResult[Any] | BackendFacts

@@ -37,7 +37,7 @@ from ..access.settlements import Spending
 from ..context import RequestContext
 from ..dialects.base import ClientDialect, ClientRequest, Extension, ReplyStamp
 from ..failures import refused
-from ..files.contents import check_ids, resolve_file_ids
+from ..files.file_ids import check_ids, resolve_file_ids
 from ..models import ResolvedModel
 from ..tools.adapting import AdaptedCall, ClientTools, adapted_client_tools, adapted_hosted_tools
 from ..tools.items import ItemParts, ToolOffer, names_of
@@ -198,7 +198,9 @@ class AnswerJob:
 
     async def with_file_contents(self) -> AnswerJob:
         """Returns the job with the contents of files that its messages name by ids of this server."""
-        return await resolve_file_ids(self) if self.client_request.may_name_files else self
+        if not self.client_request.may_name_files:
+            return self
+        return replace(self, client_request=await resolve_file_ids(self.context, self.client_request))
 
     async def planned(self, llm: abstractcore.LLM) -> PlannedCall:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""

@@ -15,11 +15,11 @@ from abstractcore.ports import StreamRenderer
 from abstractcore.schema import Delta, ReplyEnd, StreamEvent, UsageDelta
 
 from ..access.guarded_replies import GuardedStream
-from ..client_connection import ClientConnection, ClientGone, Sink
 from ..configuration.settings import OnDisconnect
 from ..context import RequestContext
 from ..failures import shown_error
 from ..records import RECEIPT_HEADER
+from ..requests import ClientConnection, ClientGone, Sink
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
 from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, log_fallback, may_fall_back

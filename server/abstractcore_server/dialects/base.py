@@ -139,8 +139,8 @@ class ClientDialect:
     nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
     has not. `reply_fields` are the fields that its replies have, whole and in events, `model_paths` where they name the
     model, `arguments` how they have the arguments of tool calls: as text, as objects, or as objects that come in pieces
-    of text in streams. With `counts_first`, a stream begins with the tokens of the input. `choices_field` is the field with
-    the number of answers; with `streams_by_default`, a request without the field `stream` asks for a stream.
+    of text in streams. With `counts_first`, a stream begins with the tokens of the input. `choices_field` is the field
+    with the number of answers; with `streams_by_default`, a request without the field `stream` asks for a stream.
     """
 
     name: ClassVar[str]

@@ -14,13 +14,13 @@ from pydantic_core import to_json
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import AudioPart, CallWarning, DocumentPart, ImagePart, MediaResult, WireResponse
 
-from ..client_connection import ClientConnection, ClientGone
 from ..context import Reply, RequestContext
 from ..dialects.base import count_at, text_at
 from ..failures import refused, shown_error
-from ..models import DEFAULT
-from ..requests import MultipartForm
-from .backends import BackendModel, BegunMedia, MediaRequest, begun_media, headers_of, run_backend, timeout_of
+from ..forms import MultipartForm
+from ..models import DEFAULT, BackendModel
+from ..requests import ClientConnection, ClientGone
+from .backends import BegunMedia, MediaRequest, begun_media, headers_of, run_backend, timeout_of
 
 _IMAGE_SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
 _IMAGE_FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_format", "image", "mask"})

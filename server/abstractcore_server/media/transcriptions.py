@@ -11,10 +11,11 @@ from pydantic_core import to_json
 from abstractcore.errors import InvalidInputError, UnsupportedOptionError
 from abstractcore.schema import CallWarning, Transcript, TranscriptResult, TranscriptSegment, WireResponse
 
-from ..client_connection import ClientConnection
 from ..context import Reply, RequestContext
-from ..requests import MultipartForm, Upload
-from .backends import BackendModel, BegunMedia, MediaRequest, headers_of, run_backend, timeout_of
+from ..forms import MultipartForm, Upload
+from ..models import BackendModel
+from ..requests import ClientConnection
+from .backends import BegunMedia, MediaRequest, headers_of, run_backend, timeout_of
 
 _JSON = "application/json"
 _FIELDS = frozenset(

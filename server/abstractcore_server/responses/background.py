@@ -24,11 +24,11 @@ from ..access.admission import CallLease
 from ..calls import answers
 from ..calls.passthrough import digest_of
 from ..calls.streaming import EventStream, StreamedAnswer
-from ..client_connection import Sink
 from ..context import Reply, RequestContext
 from ..dialects.openai_responses import keepalive
 from ..failures import RequestRefused, refused, shown_error
 from ..records import AuditEntry, AuditLog, Receipt, save_receipt
+from ..requests import Sink
 from .items import ResponseFields, compact, event_bytes, events_of
 from .running import RunningResponse
 from .turns import ResponseTurn
@@ -156,7 +156,7 @@ class BackgroundResponse:
         self._running = running
         status = "cancelled"
         try:
-            with self._state.guards.used():
+            with self._state.uses.counted():
                 status = await self._made()
         except Exception as error:
             if not self._begun.done():
@@ -225,7 +225,7 @@ class BackgroundResponse:
         """Counts what the response has used, in an entry of its own."""
         settings, entry = self._state.settings.server, self._entry
         entry.background = status
-        self._state.metrics.count_calls(entry)
+        self._state.metrics.counts.count_calls(entry)
         body = compact(self.body)
         if settings.audit_log is not None:
             AuditLog(settings.audit_log).write(entry, 200, digest_of(body))

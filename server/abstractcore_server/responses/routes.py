@@ -32,11 +32,10 @@ from ..calls import answers
 from ..calls.jobs import AnswerJob
 from ..calls.passthrough import digest_of
 from ..calls.reasoning import compaction, with_summaries
-from ..client_connection import ClientConnection
 from ..context import Reply, RequestContext
 from ..failures import refused
 from ..records import RECEIPT_HEADER
-from ..requests import read_object
+from ..requests import ClientConnection, read_object
 from ..stored_state import StoredTables
 from ..tools.requests import with_requested_tools
 from .background import FollowedResponse, made_in_background

@@ -14,10 +14,9 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Runtime
 
-from ..client_connection import ClientConnection, Message
 from ..dialects.base import flag_at
 from ..failures import RequestRefused, refused
-from ..requests import read_object
+from ..requests import ClientConnection, Message, read_object
 from .items import Item, compact, stored_items
 
 

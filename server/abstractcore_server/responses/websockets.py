@@ -12,10 +12,10 @@ from abstractcore.concurrency import is_large, off_loop
 from abstractcore.errors import OverloadedError, RateLimitError
 from abstractcore.ports import Runtime
 
-from ..client_connection import ClientConnection, Message, Receive, Send
 from ..configuration.settings import ServerLimits
 from ..context import Reply, RequestContext
 from ..failures import refused
+from ..requests import ClientConnection, Message, Receive, Send
 from .items import compact
 from .websocket_turns import RecentResponses, TurnConnection, TurnRequest
 

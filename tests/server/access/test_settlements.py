@@ -207,7 +207,7 @@ def test_client_that_leaves_while_its_call_is_let_in_holds_no_lease():
     with serving(access=access) as served:
         with leaving(served, ASK):
             assert access.begun.wait(PATIENCE_SECONDS)
-        assert wait_until(lambda: not served.application.state.metrics.running)
+        assert wait_until(lambda: not served.application.state.metrics.counts.running)
         access.open.set()
         assert access.settled.wait(PATIENCE_SECONDS)
         assert not served.vendor.requests

@@ -32,7 +32,7 @@ from websockets.sync.client import ClientConnection, connect
 from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateLimitError, Usage
 from abstractcore.concurrency import AsyncRuntime
 from abstractcore.testing import ScriptedReply
-from abstractcore_server import Grant, ServerLimits, ServerSettings, Settings, client_connection
+from abstractcore_server import Grant, ServerLimits, ServerSettings, Settings, requests
 from abstractcore_server.connections import limited_websockets
 from abstractcore_server.records import ReceiptFolder
 from abstractcore_server.responses.websockets import Socket
@@ -334,7 +334,7 @@ def test_connection_ends_after_the_responses_of_all_its_streams():
     """What waits behind them is not begun any more."""
     sent: list[Any] = []
 
-    async def answer(scope: Mapping[str, Any], connection: client_connection.ClientConnection) -> None:
+    async def answer(scope: Mapping[str, Any], connection: requests.ClientConnection) -> None:
         begun.append(json.loads((await connection.receive())["body"])["input"])
         if len(begun) == 2:
             sockets[0].end(stopping)
@@ -746,7 +746,7 @@ def test_each_message_has_its_own_time():
 def test_old_connection_ends_after_its_response():
     sent: list[Any] = []
 
-    async def answer(scope: Mapping[str, Any], connection: client_connection.ClientConnection) -> None:
+    async def answer(scope: Mapping[str, Any], connection: requests.ClientConnection) -> None:
         await is_old.wait()
         await connection.write(b'data: {"type":"response.completed"}\n\n', more=False)
 

@@ -14,12 +14,13 @@ import openai
 import pytest
 from openai._models import FinalRequestOptions
 
+from abstractcore_server.context import RouteTable
 from abstractcore_server.requests import RequestHead
-from abstractcore_server.routes import RouteTable
+from abstractcore_server.routes import ROUTES
 
 _URL = os.environ["TEST_API_BASE_URL"]
 _MEDIA = Path(os.environ["TEST_MEDIA"])
-_ROUTES = RouteTable()
+_ROUTES = RouteTable(ROUTES)
 _FILES: dict[str, Any] = {
     "/audio/transcriptions": [("file", ("a.wav", (_MEDIA / "meeting.wav").read_bytes()))],
     "/images/edits": [("image", ("a.jpg", (_MEDIA / "receipt.jpg").read_bytes()))],
