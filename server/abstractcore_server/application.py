@@ -22,7 +22,7 @@ from .configuration.settings import Settings
 from .configuration.tables import Problems
 from .context import FoundRoute, NoDownloads, Reply, RequestContext, RouteTable, ServerState
 from .dialects import ClientDialect
-from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
+from .failures import RequestRefused, refusal, refusal_of, shown_error, with_code
 from .metrics import Metrics, SharedFolder
 from .models import BackendModels, LLMs
 from .records import CLIENT_CLOSED_REQUEST, AuditEntry, AuditLog, save_receipt
@@ -146,7 +146,7 @@ class Application:
     async def _retire(self, state: ServerState, successor: ServerState) -> None:
         """Closes guards and connections of a state when its last request has ended."""
         self._retired.add(state.guards)
-        await state.uses.ended()
+        await state.uses.wait_until_unused()
         await state.guards.close(successor.guards)
         self._retired.discard(state.guards)
         if state.services is not successor.services:
@@ -175,19 +175,19 @@ class Application:
             async with self._metrics.kept_saved():
                 await receive()
                 await self._backgrounds.close()
-            await self._accounts.settled(self.state.settings.limits.drain_seconds)
+            await self._accounts.wait_until_settled(self.state.settings.limits.drain_seconds)
             await self.state.mcp.close()
             await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
-            await self._approved.saved()
+            await self._approved.wait_until_saved()
             await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 
     async def _http(self, scope: Mapping[str, Any], connection: ClientConnection) -> None:
         """Answers a request with the state of its beginning."""
         state = self.state
-        with state.uses.counted():
+        with state.uses.count():
             await self._answer(scope, connection, state)
 
     async def _answer(self, scope: Mapping[str, Any], connection: ClientConnection, state: ServerState) -> None:
@@ -251,7 +251,7 @@ class Application:
             raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}; /docs lists the routes")
         if found.handler is None:
             allowed = ", ".join(found.route.methods)
-            raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
+            raise refusal(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
         if self._metrics.counts.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
         return await found.handler(
@@ -261,9 +261,9 @@ class Application:
 
 def _check(state: ServerState) -> None:
     problems = Problems()
-    with problems.collected():
+    with problems.collect():
         check_models(state.settings, state.services, state.llms)
-    with problems.collected():
+    with problems.collect():
         state.mcp.check()
     problems.check()
 
@@ -286,7 +286,7 @@ def _access_of(settings: Settings | None) -> AccessControl | None:
 
 def _failure(error: Exception, request: RequestHead, state: ServerState, dialect: ClientDialect) -> WireResponse:
     """Returns the response for an error, in the client's dialect."""
-    shown = shown_error(error, request.trace_id, state.hidden)
+    shown = shown_error(error, request.trace_id, state.hidden_addresses)
     refusal = refusal_of(error, shown)
     response = dialect.failure(state.format(dialect.format), shown, refusal.status)
     if refusal.code is not None:

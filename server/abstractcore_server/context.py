@@ -121,7 +121,7 @@ class StateUses:
         self._none.set()
 
     @contextmanager
-    def counted(self) -> Generator[None]:
+    def count(self) -> Generator[None]:
         """In its body, the state is used."""
         self._count += 1
         self._none.clear()
@@ -132,7 +132,7 @@ class StateUses:
             if not self._count:
                 self._none.set()
 
-    async def ended(self) -> None:
+    async def wait_until_unused(self) -> None:
         """Returns when nothing uses the state."""
         await self._none.wait()
 
@@ -160,7 +160,7 @@ class ServerState:
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property
-    def hidden(self) -> tuple[str, ...]:
+    def hidden_addresses(self) -> tuple[str, ...]:
         """The addresses that errors do not show."""
         return tuple(each.base_url for each in self.settings.providers.values() if each.base_url)
 

@@ -59,7 +59,7 @@ class RequestRefused(Exception):  # noqa: N818 - a response, whose error is in i
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def refused(status: int, message: str, *, path: str = "", code: str | None = None, **headers: str) -> RequestRefused:
+def refusal(status: int, message: str, *, path: str = "", code: str | None = None, **headers: str) -> RequestRefused:
     """Returns the refusal of an invalid request."""
     return RequestRefused(status, errors.InvalidInputError(message, path=path), code=code, **headers)
 

@@ -10,7 +10,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from abstractcore.errors import InvalidInputError
 
-from .failures import refused
+from .failures import refusal
 
 FRAMING_BYTES = 64 * 1024
 """How much larger than its contents a form may be: boundaries, and the heads of its parts."""
@@ -73,7 +73,7 @@ def read_form(body: bytes, headers: Mapping[str, str]) -> MultipartForm:
     kind, options = parse_options_header(headers.get("content-type", ""))
     boundary = options.get(b"boundary")
     if kind != b"multipart/form-data" or not boundary:
-        raise refused(415, "send multipart/form-data with a boundary here")
+        raise refusal(415, "send multipart/form-data with a boundary here")
     reader = _FormReader()
     try:
         parser = MultipartParser(

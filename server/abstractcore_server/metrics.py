@@ -49,7 +49,7 @@ class SharedFolder:
         """Returns what processes that have died had saved. Raises `OSError`."""
         return self._read(_DEAD)
 
-    def buried(self) -> list[str]:
+    def dead_processes(self) -> list[str]:
         """Returns the names of the processes that have died."""
         return [file.name.removesuffix(_DEAD) for file in self.folder.glob(f"*{_DEAD}")]
 
@@ -157,12 +157,12 @@ class Metrics:
             _RUNNING: {"": counts.running},
             _BACKGROUNDS: {"": self._backgrounds()},
             _WEBSOCKETS: {"": self._websockets()},
-            "requests_total": _labelled(counts.requests, "route", "status"),
+            "requests_total": _by_labels(counts.requests, "route", "status"),
             "request_seconds": self._durations(),
             "calls_total": {_labels([("model", model)]): count for model, count in counts.calls.items()},
-            "tokens_total": _labelled(counts.tokens, "model", "direction"),
-            "guard_decisions_total": _labelled(counts.decisions, "guard", "checked", "outcome"),
-            "tool_calls_total": _labelled(counts.tools, "server", "tool", "outcome"),
+            "tokens_total": _by_labels(counts.tokens, "model", "direction"),
+            "guard_decisions_total": _by_labels(counts.decisions, "guard", "checked", "outcome"),
+            "tool_calls_total": _by_labels(counts.tools, "server", "tool", "outcome"),
             "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in counts.cost.items()},
         }
 
@@ -181,14 +181,14 @@ def _family(name: str, kind: str, about: str, samples: Mapping[str, float]) -> s
     return "".join(f"{line}\n" for line in (*lines, *(f"{full}{rest} {value}" for rest, value in samples.items())))
 
 
-def _labelled(counts: Mapping[tuple[str, ...], int], *names: str) -> dict[str, float]:
+def _by_labels(counts: Mapping[tuple[str, ...], int], *names: str) -> dict[str, float]:
     return {_labels(zip(names, key, strict=True)): count for key, count in counts.items()}
 
 
 def _labels(pairs: Iterable[tuple[str, str]]) -> str:
-    shown = (f'{name}="{_escaped(value)}"' for name, value in pairs)
+    shown = (f'{name}="{_escape(value)}"' for name, value in pairs)
     return f"{{{','.join(shown)}}}"
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

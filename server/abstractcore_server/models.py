@@ -78,12 +78,12 @@ class LLMs:
         key = (name, tuple(vendors))
         resolved = self._found.get(key)
         if resolved is None:
-            resolved = self._found[key] = self._resolved(name, vendors)
+            resolved = self._found[key] = self._resolve(name, vendors)
             if len(self._found) > _MOST_LLMS:
                 self._found.popitem(last=False)
         return resolved
 
-    def _resolved(self, name: str, vendors: Sequence[str]) -> ResolvedModel:
+    def _resolve(self, name: str, vendors: Sequence[str]) -> ResolvedModel:
         group = self._settings.models.get(name)
         if group is None:
             llm = self.one(name, vendors)
@@ -92,7 +92,7 @@ class LLMs:
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
         return ResolvedModel(name, name, llms, "drain" if drains else "cancel")
 
-    def given(self, name: str) -> abstractcore.LLM | None:
+    def given_llm(self, name: str) -> abstractcore.LLM | None:
         """Returns the LLM of the program, or the default one, with a name."""
         return self._given.get(name) or (self.default if name == DEFAULT else None)
 
@@ -103,7 +103,7 @@ class LLMs:
         group = self._settings.models.get(name)
         if group is not None:
             name = group.models[0]
-        llm = self.given(name)
+        llm = self.given_llm(name)
         if llm is not None:
             return llm.provider, llm.model
         provider, slash, model = name.partition("/")
@@ -132,7 +132,7 @@ class LLMs:
 
     def one(self, name: str, vendors: Sequence[str] = ()) -> abstractcore.LLM:
         """Returns the LLM with a name, which is not the name of a group; raises `ModelNotFoundError`."""
-        llm = self.given(name)
+        llm = self.given_llm(name)
         if llm is not None:
             return llm
         provider, model = self.target_of(name, vendors)
@@ -243,7 +243,7 @@ class LLMs:
         catalogue = self._services.catalogue
         return isinstance(catalogue, FileCatalogue) and catalogue.entry(provider, model).match == "model"
 
-    def listed(self) -> list[str]:
+    def listed_names(self) -> list[str]:
         """Returns the names of all models: given and configured ones, the default one, those that usable providers are
         known to have.
         """
@@ -265,7 +265,7 @@ class LLMs:
         return [name for name in models.names if models.alias(name) is None]
 
     def _unknown(self, name: str) -> ModelNotFoundError:
-        names = self.listed()
+        names = self.listed_names()
         bare = {each.partition("/")[2] or each: each for each in names}
         near = nearest_names(name[:LONGEST_NAME], names) or [
             bare[each] for each in nearest_names(name[:LONGEST_NAME], bare)

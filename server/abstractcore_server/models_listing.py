@@ -64,12 +64,12 @@ class ListedModel:
 def listed_facts(context: RequestContext) -> list[ListedModel]:
     """Returns the models that a client may call, except those that its key may not use."""
     state = context.state
-    return [facts_of(state, name) for name in state.llms.listed() if context.grant.allows(name)]
+    return [facts_of(state, name) for name in state.llms.listed_names() if context.grant.allows(name)]
 
 
 def facts_of(state: ServerState, name: str, vendors: tuple[str, ...] = ()) -> ListedModel:
     """Returns the facts of a model; raises `ModelNotFoundError`."""
-    llm = state.llms.given(name)
+    llm = state.llms.given_llm(name)
     if llm is not None:
         return ListedModel(name, llm.provider, llm.model, llm.profile, {})
     provider, model = state.llms.known_target_of(name, vendors)
@@ -257,7 +257,7 @@ async def ollama_answer(context: RequestContext) -> Reply:
     once: clients load a model with it, or unload it, which happens here when the model is called.
     """
     job = await answers.read(context)
-    loaded = cast("OllamaDialect", context.dialect).loaded(job.client_request, job.stamp)
+    loaded = cast("OllamaDialect", context.dialect).loading_answer(job.client_request, job.stamp)
     return await answers.answer_of(job) if loaded is None else WireResponse(200, context.headers(_JSON), loaded)
 
 

@@ -114,7 +114,7 @@ class ReceiptFolder:
 
     def save(self, trace_id: str, receipt: Receipt, reply: bytes) -> None:
         """Writes a receipt; raises `OSError`."""
-        replies = (call.received() for _, call in receipt.calls if not call.has_failed)
+        replies = (call.answer() for _, call in receipt.calls if not call.has_failed)
         of_calls = (*(call.request for _, call in receipt.calls), *replies)
         folder = self._folder / trace_id
         make_private_folder(self._folder)
@@ -143,24 +143,26 @@ class ReceiptFolder:
 
 def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: bytes | None) -> Iterator[Finding]:
     received = _body(folder, data["request"])
-    yield _kept("request as received", received)
+    yield _body_finding("request as received", received)
     if request is not None:
         yield Finding("request of the client", digest_of(request) == data["request"])
     for number, call in enumerate(data["calls"], 1):
         which = f" in call {number}" if len(data["calls"]) > 1 else ""
         sent = _body(folder, call["request"])
-        yield _kept(f"request as sent to {call['model']}{which}", sent, _same(sent, received, "the client's bytes"))
+        yield _body_finding(
+            f"request as sent to {call['model']}{which}", sent, _same(sent, received, "the client's bytes")
+        )
         if received is not None and sent is not None:
             changed = list(changed_paths(jiter.from_json(received), jiter.from_json(sent)))
             yield Finding(f"changed paths{which}", changed == call["changed"], ", ".join(changed) or "none")
         if "reply" in call:
-            yield _kept(f"reply of {call['model']}{which}", _body(folder, call["reply"]))
+            yield _body_finding(f"reply of {call['model']}{which}", _body(folder, call["reply"]))
     written = _body(folder, data["reply"])
     replies = [call["reply"] for call in data["calls"] if "reply" in call]
     last = _body(folder, replies[-1]) if replies else None
     changed = data.get("reply_changed", [])
     note = f"changed: {', '.join(changed)}" if changed else _same(written, last, "the provider's bytes")
-    yield _kept("reply as sent", written, note)
+    yield _body_finding("reply as sent", written, note)
     if reply is not None:
         yield Finding("reply of the client", digest_of(reply) == data["reply"])
 
@@ -174,7 +176,7 @@ def _body(folder: Path, digest: str) -> bytes | None:
     return body if digest_of(body) == digest else None
 
 
-def _kept(what: str, body: bytes | None, note: str = "") -> Finding:
+def _body_finding(what: str, body: bytes | None, note: str = "") -> Finding:
     return Finding(what, body is not None, note if body is not None else "the body is missing, or was changed")
 
 

@@ -19,7 +19,7 @@ import jiter
 from abstractcore.errors import InvalidInputError, RequestTimeoutError
 
 from .configuration.settings import OnDisconnect, ServerLimits
-from .failures import RequestRefused, refused
+from .failures import RequestRefused, refusal
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -88,20 +88,20 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limits: Server
     """
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", ""):
-        raise refused(415, f"Content-Encoding {encoding[:40]!r} is not supported: use gzip, or none")
+        raise refusal(415, f"Content-Encoding {encoding[:40]!r} is not supported: use gzip, or none")
     declared = headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limits.body_bytes):
         raise too_large(limits)
     try:
         async with asyncio.timeout(limits.body_seconds):
-            body = await _received(receive, limits)
+            body = await _receive_body(receive, limits)
     except TimeoutError:
         error = RequestTimeoutError(f"the body did not arrive within {limits.body_seconds:g} seconds")
         raise RequestRefused(408, error, connection="close") from None
-    return _unpacked(body, limits) if encoding == "gzip" else body
+    return _unpack(body, limits) if encoding == "gzip" else body
 
 
-async def _received(receive: Receive, limits: ServerLimits) -> bytes:
+async def _receive_body(receive: Receive, limits: ServerLimits) -> bytes:
     message = await receive()
     if message["type"] != "http.request":
         raise ClientGone
@@ -121,17 +121,17 @@ async def _received(receive: Receive, limits: ServerLimits) -> bytes:
     return bytes(pieces)
 
 
-def _unpacked(body: bytes, limits: ServerLimits) -> bytes:
+def _unpack(body: bytes, limits: ServerLimits) -> bytes:
     """Returns an unpacked body. One packed body may contain another, but not several after each other."""
     unpacker = zlib.decompressobj(_GZIP)
     try:
         unpacked = unpacker.decompress(body, limits.body_bytes + 1)
     except zlib.error:
-        raise refused(400, "the body is not gzip, as its Content-Encoding says") from None
+        raise refusal(400, "the body is not gzip, as its Content-Encoding says") from None
     if len(unpacked) > limits.body_bytes:
         raise too_large(limits)
     if not unpacker.eof or unpacker.unused_data:
-        raise refused(400, "the body is not one complete gzip stream")
+        raise refusal(400, "the body is not one complete gzip stream")
     return unpacked
 
 
@@ -139,7 +139,7 @@ def too_large(limits: ServerLimits) -> RequestRefused:
     """Returns the refusal of a body that is too large. The connection stays open, and the rest of the body is dropped:
     a client or a proxy that still sends to a closed one would see a reset, and no response.
     """
-    return refused(413, f"the body is larger than {limits.body_bytes} bytes")
+    return refusal(413, f"the body is larger than {limits.body_bytes} bytes")
 
 
 def read_object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def read_object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     """
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _AS_JSON and not kind.endswith("+json"):
-        raise refused(415, f"Content-Type {kind[:80]!r} is not supported here: send application/json")
+        raise refusal(415, f"Content-Type {kind[:80]!r} is not supported here: send application/json")
     try:
         value = jiter.from_json(body, allow_inf_nan=False)
     except ValueError as error:
@@ -290,7 +290,7 @@ class Drains:
         self.is_stopping = False
         """Whether the server is being stopped."""
 
-    def watched(self, connection: ClientConnection, policy: OnDisconnect) -> DisconnectWatch:
+    def watch(self, connection: ClientConnection, policy: OnDisconnect) -> DisconnectWatch:
         """Returns a context: in its body, a client that leaves cancels the current task, at once or after
         `drain_seconds`. It raises `ClientGone` when the body was cancelled for that reason.
         """

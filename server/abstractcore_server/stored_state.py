@@ -61,7 +61,7 @@ class StoredState:
         from abstractcore.database import DatabaseError
 
         try:
-            return work(self._opened())
+            return work(self._open_tables())
         except MissingExtraError:
             raise
         except (DatabaseError, ConfigurationError) as error:
@@ -78,7 +78,7 @@ class StoredState:
                 self._folder.cleanup()
             self._store = self._tables = self._folder = None
 
-    def _opened(self) -> StoredTables:
+    def _open_tables(self) -> StoredTables:
         from .store import Store
         from .store.approved_calls import ApprovedCalls
         from .store.background import BackgroundResponses

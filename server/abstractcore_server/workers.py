@@ -126,7 +126,7 @@ class WorkerProcesses:
                 self._replace(worker)
         if signals in found:
             for number in signals.recv(64):
-                self._signalled(number)
+                self._handle_signal(number)
 
     def _hear(self, worker: _Worker) -> None:
         worker.is_heard = True
@@ -155,7 +155,7 @@ class WorkerProcesses:
             code = worker.process.exitcode
             _log.error("the worker process %s has died (exit code %s), and is replaced", worker.process.pid, code)
 
-    def _signalled(self, number: int) -> None:
+    def _handle_signal(self, number: int) -> None:
         if number not in _ENDS:
             self._reload()
         elif self._ends < 2:
@@ -184,7 +184,7 @@ class WorkerProcesses:
                 worker.control.send(message)
 
 
-def _noted(number: int, frame: object) -> None:
+def _ignore_signal(number: int, frame: object) -> None:
     """Handles a signal whose number is read from the socket of `_received_signals`."""
 
 
@@ -194,7 +194,7 @@ def _received_signals() -> Generator[socket.socket]:
     receiving, sending = socket.socketpair()
     with receiving, sending:
         sending.setblocking(False)
-        before = [signal.signal(number, _noted) for number in _SIGNALS]
+        before = [signal.signal(number, _ignore_signal) for number in _SIGNALS]
         signal.set_wakeup_fd(sending.fileno())
         try:
             yield receiving

@@ -78,12 +78,12 @@ class GuardedStream:
         """
         released: list[Delta] = []
         while batch := await self._stream.read():
-            released += await self._released(batch)
+            released += await self._allowed_deltas(batch)
             if not all(isinstance(delta, _BEGINNINGS) for delta in released):
                 break
         return released
 
-    async def _released(self, batch: Sequence[StreamEvent]) -> list[Delta]:
+    async def _allowed_deltas(self, batch: Sequence[StreamEvent]) -> list[Delta]:
         items: list[_Item] = [*cast("Sequence[Delta]", batch)]  # a call given as data has no tools that run here
         if self.is_read_only and self._relay.is_untouched:
             items.append(self._relay.take_events())
@@ -186,7 +186,7 @@ class _TextStep:
             await self._release(item.block, is_last=True)
             self._out.append(self._end(item))
         elif isinstance(item, PartDelta):
-            part = await self._checked(item.part, item.block)
+            part = await self._check_part(item.part, item.block)
             if isinstance(part, TextPart):  # of sound that said something else
                 block, text = item.block, part.text
                 self._out += [TextStart(0, block), TextDelta(0, block, text), TextEnd(0, block)] if text else []
@@ -248,12 +248,12 @@ class _TextStep:
         changed: dict[int, str] = {}
         for block, pieces in texts.items():
             call = ToolCall("call", "tool", "".join(pieces))
-            checked = cast("ToolCall", await self._checked(call, block))
+            checked = cast("ToolCall", await self._check_part(call, block))
             if checked is not call:
                 changed[block] = checked.arguments_text
         return changed
 
-    async def _checked(self, part: Part, block: int) -> Part:
+    async def _check_part(self, part: Part, block: int) -> Part:
         """Returns a whole part as the guard leaves it."""
         apply = partial(part_with_texts, part)
         checked = await self._guarding.checked_texts(self._guard, self._decision, apply)
@@ -287,7 +287,7 @@ def edited_transcript(transcript: Transcript, edits: Sequence[Edit]) -> Transcri
     following = 0
     for first, last, inside in _groups(edits, starts, ends):
         kept += segments[following:first]
-        text = _changed(transcript.text, starts[first], ends[last], inside)
+        text = _apply_edits(transcript.text, starts[first], ends[last], inside)
         if text.strip():
             end = segments[last].end
             begin = None if end is None else segments[first].start
@@ -310,7 +310,7 @@ def _groups(edits: Sequence[Edit], starts: Sequence[int], ends: Sequence[int]) -
     return groups
 
 
-def _changed(text: str, start: int, end: int, edits: Sequence[Edit]) -> str:
+def _apply_edits(text: str, start: int, end: int, edits: Sequence[Edit]) -> str:
     """Returns a text from `start` to `end`, changed by edits in it."""
     pieces: list[str] = []
     for edit in edits:

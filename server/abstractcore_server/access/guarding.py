@@ -215,12 +215,12 @@ class Guarding:
         try:
             answer = await guard.ask(check, subject, self.guard_context)
             if isinstance(answer, Refusal):
-                raise _refused(guard, decision, answer)
-            accepted = None if answer is None else await self._off_loop(_accepted, accept, answer)
+                raise _refusal_error(guard, decision, answer)
+            accepted = None if answer is None else await self._off_loop(_accept, accept, answer)
             if accepted is not None and guard.read_only:
                 raise GuardFailure("it is read_only, and has changed something")
         except GuardFailure as failure:
-            self._failed(guard, decision, failure)
+            self._handle_failure(guard, decision, failure)
             return None
         except asyncio.CancelledError:
             decision.outcome = "cancelled" if decision.outcome == "allowed" else decision.outcome
@@ -229,7 +229,7 @@ class Guarding:
             decision.seconds += loop.time() - begun
         return accepted
 
-    def _failed(self, guard: ConnectedGuard, decision: GuardDecision, failure: GuardFailure) -> None:
+    def _handle_failure(self, guard: ConnectedGuard, decision: GuardDecision, failure: GuardFailure) -> None:
         """Warns of a guard that has failed; raises `RequestRefused` if the call may not go on without it."""
         _log.warning("request %s: the guard %r failed: %s", self.guard_context.trace_id, guard.name, failure)
         if guard.settings.on_failure == "closed":
@@ -241,7 +241,7 @@ class Guarding:
         self.warnings.append(CallWarning("guard_failed", "", message))
 
 
-def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -> RequestRefused:
+def _refusal_error(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -> RequestRefused:
     """Returns the error for what a guard refuses."""
     if not is_text(refusal.reason):
         raise GuardFailure("it returned a Refusal whose reason is not a text")
@@ -251,7 +251,7 @@ def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -
     return RequestRefused(400, ContentFilterError(message))
 
 
-def _accepted(accept: Callable[[object], T | None], answer: object) -> T | None:
+def _accept(accept: Callable[[object], T | None], answer: object) -> T | None:
     """Returns what `accept` makes of an answer, whose class may be the guard's own, and raise anything."""
     try:
         return accept(answer)

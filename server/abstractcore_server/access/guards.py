@@ -63,23 +63,23 @@ class GuardDecision:
 
 def changed_fields(before: ModelCall | ModelReply, after: ModelCall | ModelReply) -> tuple[str, ...]:
     """Returns the paths in which two calls or replies differ, as in "messages[0].parts[1].text". Files are not read."""
-    return tuple(_changed(before, after, ""))
+    return tuple(_differences(before, after, ""))
 
 
-def _changed(before: Any, after: Any, path: str) -> Iterator[str]:
+def _differences(before: Any, after: Any, path: str) -> Iterator[str]:
     if before is after or before == after:
         return
     if is_dataclass(before) and type(before) is type(after):
         for each in fields(before):
             if each.compare:
                 inner = f"{path}.{each.name}" if path else each.name
-                yield from _changed(getattr(before, each.name), getattr(after, each.name), inner)
+                yield from _differences(getattr(before, each.name), getattr(after, each.name), inner)
         return
     if isinstance(before, tuple) and isinstance(after, tuple):
         old, new = cast("tuple[Any, ...]", before), cast("tuple[Any, ...]", after)
         if len(old) == len(new):
             for index, (one, other) in enumerate(zip(old, new, strict=True)):
-                yield from _changed(one, other, f"{path}[{index}]")
+                yield from _differences(one, other, f"{path}[{index}]")
             return
     yield path
 
@@ -193,8 +193,8 @@ class Guards:
         """Makes them; raises `ConfigurationError`, with their lines, for those that are missing or cannot be made."""
         problems = Problems()
         for name in self._settings.guards:
-            with problems.collected():
-                self._all.append(_connected(name, self._settings, self._services, self._given))
+            with problems.collect():
+                self._all.append(_connect(name, self._settings, self._services, self._given))
         problems.check()
 
     def of(self, models: Sequence[str], key: str | None) -> tuple[ConnectedGuard, ...]:
@@ -213,7 +213,7 @@ class Guards:
         await asyncio.gather(*(guard.close() for made, guard in closed.items() if made not in kept))
 
 
-def _connected(
+def _connect(
     name: str, settings: Settings, services: abstractcore.Services, given: ServerGuardServices
 ) -> ConnectedGuard:
     table = settings.guards[name]

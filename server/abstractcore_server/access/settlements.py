@@ -78,13 +78,13 @@ class Spending:
         has not got, costs nothing.
         """
         if self.result is None:
-            return self._broken(error)
-        return self._done(self.result)
+            return self._settlement_of_failure(error)
+        return self._settlement_of_result(self.result)
 
-    def _done(self, result: Result) -> Settlement:
+    def _settlement_of_result(self, result: Result) -> Settlement:
         if isinstance(result, GenerateResponse):
-            missing = [*self._unreported(self.call, result.steps, result.tool_steps)]
-            missing += self._lost(self.call, result.attempts)
+            missing = [*self._estimates_of_rounds(self.call, result.steps, result.tool_steps)]
+            missing += self._estimates_of_lost(self.call, result.attempts)
         else:
             missing = [Usage(self._tokens_of(self.call), 0)] if result.usage.input is None else []
         if missing:
@@ -92,26 +92,26 @@ class Spending:
         source = "computed" if isinstance(result, BackendFacts) else result.cost_source
         return Settlement("done", result.usage, result.cost, source if result.cost is not None else None)
 
-    def _broken(self, error: BaseException | None) -> Settlement:
+    def _settlement_of_failure(self, error: BaseException | None) -> Settlement:
         loop = getattr(error, "loop", None)
         if not isinstance(loop, ToolLoop):
             loop = None
-        partial = self._arrived(error, loop)
+        partial = self._partial_reply(error, loop)
         attempts = error.attempts if isinstance(error, AbstractCoreError) else ()
         usage, call = partial.usage, self.call
         missing: list[Usage] = []
         if loop is not None:
-            usage, call = loop.usage, _continued(loop.call, loop.messages)
-            missing += self._unreported(loop.call, loop.replies, loop.steps)
+            usage, call = loop.usage, _later_round(loop.call, loop.messages)
+            missing += self._estimates_of_rounds(loop.call, loop.replies, loop.steps)
         if _is_in_flight(error, partial, loop):
             attempts = attempts[:-1]
             missing.append(self._rest_of(call, partial))
-        missing += self._lost(call, attempts)
+        missing += self._estimates_of_lost(call, attempts)
         if not missing and not usage.input and not usage.output:
             return not_sent(error)
         return self._estimate(outcome_of(error), usage, missing)
 
-    def _arrived(self, error: BaseException | None, loop: ToolLoop | None) -> ModelReply:
+    def _partial_reply(self, error: BaseException | None, loop: ToolLoop | None) -> ModelReply:
         """Returns what has arrived of the reply that was cut off."""
         partial = None if self.partial is None else self.partial()
         if loop is not None and any(partial is each for each in loop.replies):
@@ -120,15 +120,17 @@ class Spending:
             partial = error.partial
         return partial or _EMPTY
 
-    def _unreported(self, call: ModelCall, replies: Sequence[ModelReply], steps: Sequence[ToolStep]) -> list[Usage]:
+    def _estimates_of_rounds(
+        self, call: ModelCall, replies: Sequence[ModelReply], steps: Sequence[ToolStep]
+    ) -> list[Usage]:
         """Returns estimates of what was not reported of whole replies, one for each round."""
         missing: list[Usage] = []
         for number, reply in enumerate(replies):
             if number >= self.earlier and (reply.usage.input is None or reply.usage.output is None):
-                missing.append(self._rest_of(_continued(call, added_messages(replies[:number], steps)), reply))
+                missing.append(self._rest_of(_later_round(call, added_messages(replies[:number], steps)), reply))
         return missing
 
-    def _lost(self, call: ModelCall, attempts: Sequence[AttemptRecord]) -> list[Usage]:
+    def _estimates_of_lost(self, call: ModelCall, attempts: Sequence[AttemptRecord]) -> list[Usage]:
         """Returns estimates of attempts that were sent, and not answered."""
         return [Usage(self._tokens_of(call), 0) for each in attempts if _is_lost(each)]
 
@@ -152,7 +154,7 @@ class Spending:
         return None if self.llm is None else self.llm.charge(usage).dollars
 
 
-def _continued(call: ModelCall, messages: Sequence[Message]) -> ModelCall:
+def _later_round(call: ModelCall, messages: Sequence[Message]) -> ModelCall:
     """Returns the call of a later round."""
     return call.with_(messages=(*call.messages, *messages)) if messages else call
 
@@ -236,25 +238,25 @@ class CallAccounts:
                 error = raised
                 raise
             finally:
-                await asyncio.shield(self._begun(_settle(lease, account, error, work)))
+                await asyncio.shield(self._start_task(_settle(lease, account, error, work)))
         finally:
             self._leave(account)
 
-    async def settled(self, seconds: float) -> None:
+    async def wait_until_settled(self, seconds: float) -> None:
         """Returns when no account is open, or after so many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._none_open.wait()
 
     async def _lease(self, begin: Callable[[], Coroutine[Any, Any, CallLease]]) -> CallLease:
-        lease = self._begun(begin())
+        lease = self._start_task(begin())
         try:
             return await asyncio.shield(lease)
         except asyncio.CancelledError as error:
-            self._begun(_give_back(lease, error))
+            self._start_task(_give_back(lease, error))
             raise
 
-    def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    def _start_task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._enter(task)
         task.add_done_callback(self._leave)

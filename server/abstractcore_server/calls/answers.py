@@ -22,7 +22,7 @@ from abstractcore.schema import (
 
 from ..context import NoDownloads, Reply, RequestContext
 from ..dialects import ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, ClientDialect
-from ..failures import refused
+from ..failures import refusal
 from ..records import RECEIPT_HEADER
 from ..requests import RequestHead, read_object
 from ..responses.turns import turn_of
@@ -57,7 +57,7 @@ async def answer_job(job: AnswerJob) -> Reply:
     if job.client_request.stream:
         return StreamedAnswer(job)
     context = job.context
-    async with context.state.drains.watched(context.connection, job.resolved.on_disconnect):
+    async with context.state.drains.watch(context.connection, job.resolved.on_disconnect):
         answers = await all_answers(job)
     return await whole_response(job, answers)
 
@@ -86,7 +86,7 @@ class CallAnswer:
     def for_client(self, reply: ModelReply) -> ModelReply:
         """Returns a reply as the client may have it."""
         if self.planned.rounds is not None:
-            reply = self.planned.rounds.shown(reply)
+            reply = self.planned.rounds.shown_reply(reply)
         reply = self.planned.tools.in_reply(reply)
         reply = with_valid_arguments(self.planned.head.in_reply(reply), self.planned.head.dialect)
         return reply if self.planned.own_format else with_opaque_signatures(reply, self.planned.origin)
@@ -106,11 +106,11 @@ async def all_answers(job: AnswerJob) -> list[CallAnswer]:
 
 async def _one_answer(job: AnswerJob) -> CallAnswer:
     """Returns the answer of the first model that has one."""
-    return await first_of(job.context, job.resolved.llms, lambda llm: _called(job, llm))
+    return await first_of(job.context, job.resolved.llms, lambda llm: _call(job, llm))
 
 
-async def _called(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:
-    async with job.begun(await job.planned(llm)) as (planned, spending):
+async def _call(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:
+    async with job.begin_call(await job.plan(llm)) as (planned, spending):
         if planned.rounds is None:
             response = await planned.llm.arun(planned.call, timeout=job.timeout)
             received = response.reply
@@ -123,36 +123,36 @@ async def _called(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:
     return CallAnswer(planned, response, received, reply)
 
 
-def _rendered(job: AnswerJob, answers: list[CallAnswer]) -> Rendered:
+def _render(job: AnswerJob, answers: list[CallAnswer]) -> Rendered:
     """Returns the body for the client: the provider's own, if the request was sent as the client wrote it."""
     first = answers[0]
     if first.is_untouched:
-        return Rendered(_renamed(job, first.planned))
-    rendered = _written(job, first, [each.for_client(each.reply) for each in answers])
+        return Rendered(_with_client_name(job, first.planned))
+    rendered = _render_replies(job, first, [each.for_client(each.reply) for each in answers])
     if any(each.is_changed for each in answers):
-        received = _written(job, first, [each.for_client(each.received) for each in answers])
+        received = _render_replies(job, first, [each.for_client(each.received) for each in answers])
         changes = changed_paths(jiter.from_json(received.body), jiter.from_json(rendered.body))
         job.context.entry.receipt.add_reply_changes(changes)
     return rendered
 
 
-def _renamed(job: AnswerJob, planned: PlannedCall) -> bytes:
+def _with_client_name(job: AnswerJob, planned: PlannedCall) -> bytes:
     """Returns the provider's bytes, with the client's name of the model."""
-    received = planned.relay.received
+    received = planned.relay.answer
     body = planned.head.in_body(received)
     if body is not received:
         job.context.entry.receipt.add_reply_changes((MODEL_CHANGE,))
     return body
 
 
-def _written(job: AnswerJob, first: CallAnswer, replies: list[ModelReply]) -> Rendered:
+def _render_replies(job: AnswerJob, first: CallAnswer, replies: list[ModelReply]) -> Rendered:
     return job.context.dialect.render(first.planned.transpiler, replies, job.client_request, job.stamp)
 
 
 async def whole_response(job: AnswerJob, answers: list[CallAnswer]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
-    rendered, guarding = _rendered(job, answers), first.planned.guarding
+    rendered, guarding = _render(job, answers), first.planned.guarding
     if first.is_untouched:  # nothing was written from the canonical call, and what that cannot hold is not lost
         warnings = () if guarding is None else (*guarding.warnings,)
     else:
@@ -188,7 +188,7 @@ async def decide(context: RequestContext) -> WireResponse:
     context = replace(context, dialect=await context.off_loop(large, _dialect_of, context.request, body))
     job = AnswerJob.of(context, await context.off_loop(large, context.dialect.read, context.request, body))
     job = await with_everything(job)
-    async with context.state.drains.watched(context.connection, "cancel"):
+    async with context.state.drains.watch(context.connection, "cancel"):
         return context.answer(await _decisions(job))
 
 
@@ -205,7 +205,7 @@ def _dialect_of(request: RequestHead, body: bytes) -> ClientDialect:
     data = read_object(body, request.headers)
     if ("messages" in data) == ("input" in data):
         message = "expected `messages`, as for /v1/chat/completions and /v1/messages, or `input`, as for /v1/responses"
-        raise refused(400, message, path="messages")
+        raise refusal(400, message, path="messages")
     if "input" in data:
         return OPENAI_RESPONSES
     return ANTHROPIC if "anthropic-version" in request.headers else OPENAI_CHAT
@@ -214,7 +214,7 @@ def _dialect_of(request: RequestHead, body: bytes) -> ClientDialect:
 async def _decisions(job: AnswerJob) -> Mapping[str, Any]:
     """Returns what the first model's call would do. It counts as a request, and costs nothing."""
     first, *others = job.resolved.llms
-    planned = await job.planned(first)
+    planned = await job.plan(first)
     async with job.context.account(planned.call):
         plan = await first.aplan_call(planned.call, timeout=job.timeout)
     _check_downloads(job.context, plan.media)
@@ -247,9 +247,9 @@ async def count_tokens(context: RequestContext) -> WireResponse:
     body = await context.body()
     client_request = await context.off_loop(is_large(body), context.dialect.read_count, context.request, body)
     job = await with_everything(AnswerJob.of(context, client_request))
-    planned = await job.planned(job.resolved.llms[0])
-    async with context.account(planned.call), context.state.drains.watched(context.connection, "cancel"):
-        planned = await job.guarded(planned)
+    planned = await job.plan(job.resolved.llms[0])
+    async with context.account(planned.call), context.state.drains.watch(context.connection, "cancel"):
+        planned = await job.guard(planned)
         tokens = await planned.llm.acount_tokens_call(planned.call, timeout=job.timeout)
     headers = {"content-type": "application/json"}
     if tokens.estimated:

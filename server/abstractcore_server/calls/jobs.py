@@ -36,7 +36,7 @@ from ..access.guarding import Guarding
 from ..access.settlements import Spending
 from ..context import RequestContext
 from ..dialects.base import ClientDialect, ClientRequest, Extension, ReplyStamp
-from ..failures import refused
+from ..failures import refusal
 from ..files.file_ids import check_ids, resolve_file_ids
 from ..models import ResolvedModel
 from ..tools.adapting import AdaptedCall, ClientTools, adapted_client_tools, adapted_hosted_tools
@@ -169,7 +169,7 @@ class AnswerJob:
         context.grant.check_model(*resolved.names)
         most = context.state.settings.limits.choices
         if client_request.choices > most:
-            raise refused(400, f"at most {most} answers can be requested at once", path="n")
+            raise refusal(400, f"at most {most} answers can be requested at once", path="n")
         return cls(context, client_request, extension, resolved)
 
     @property
@@ -202,11 +202,11 @@ class AnswerJob:
             return self
         return replace(self, client_request=await resolve_file_ids(self.context, self.client_request))
 
-    async def planned(self, llm: abstractcore.LLM) -> PlannedCall:
+    async def plan(self, llm: abstractcore.LLM) -> PlannedCall:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-        return await self.off_loop(self._planned, llm)
+        return await self.off_loop(self._plan, llm)
 
-    def _planned(self, llm: abstractcore.LLM) -> PlannedCall:
+    def _plan(self, llm: abstractcore.LLM) -> PlannedCall:
         own_format = self._speaks(llm)
         if self.client_request.may_name_files and not own_format:
             check_ids(self.client_request)
@@ -214,7 +214,7 @@ class AnswerJob:
         wire, of_wire = (
             (self.client_request.wire, []) if own_format else self.context.dialect.for_others(self.client_request)
         )
-        parsed, repeated = self._parsed(transpiler, wire)
+        parsed, repeated = self._parse(transpiler, wire)
         adapted = AdaptedCall(parsed.call, ClientTools())
         if not own_format:
             adapted = adapted_client_tools(parsed.call, self.context.dialect)
@@ -224,7 +224,7 @@ class AnswerJob:
         if any(isinstance(part, OPAQUE_PARTS) for message in messages for part in message.parts):
             origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
             messages = with_origins(messages, *origins, own_format=own_format)
-        call = _changed(
+        call = _with_changes(
             call,
             provider=llm.provider,
             model=llm.model,
@@ -252,7 +252,7 @@ class AnswerJob:
         planned = PlannedCall(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
 
-    def _parsed(self, transpiler: Transpiler, wire: WireRequest) -> tuple[Parsed, Sequence[CallWarning]]:
+    def _parse(self, transpiler: Transpiler, wire: WireRequest) -> tuple[Parsed, Sequence[CallWarning]]:
         """Returns the call, and warnings for results in it that were left out since they are there twice."""
         try:
             return transpiler.parse(wire), ()
@@ -271,7 +271,7 @@ class AnswerJob:
             warning = CallWarning("tool_left_out", "tools", message)
             return replace(planned, warnings=(*planned.warnings, warning))
         call = planned.call
-        tools = offer.named(names_of(call))
+        tools = offer.tools_by_name(names_of(call))
         parts = NoParts()
         if offer.is_shown:
             parts = ItemParts(parsed.provider, planned.origin, tools, offer.listings, offer.approvals)
@@ -292,7 +292,7 @@ class AnswerJob:
         return is_asked_once and not client_request.is_changed and not has_own
 
     @asynccontextmanager
-    async def begun(self, planned: PlannedCall) -> AsyncGenerator[tuple[PlannedCall, Spending]]:
+    async def begin_call(self, planned: PlannedCall) -> AsyncGenerator[tuple[PlannedCall, Spending]]:
         """Lets a call in, which this task makes in the body of `async with`: as its guards have left it, with what it
         spends, for which it is settled at the end.
 
@@ -301,7 +301,7 @@ class AnswerJob:
         planned.relay.begin()
         self.context.entry.receipt.add(planned.origin, planned.relay)
         async with self.context.account(planned.call, large=is_large(self.client_request.wire.body)) as account:
-            planned = await self.guarded(planned)
+            planned = await self.guard(planned)
             earlier = 0 if planned.rounds is None else planned.rounds.earlier
             account.spending = Spending(planned.call, planned.llm, earlier)
             try:
@@ -310,7 +310,7 @@ class AnswerJob:
                 planned.relay.fail()
                 raise
 
-    async def guarded(self, planned: PlannedCall) -> PlannedCall:
+    async def guard(self, planned: PlannedCall) -> PlannedCall:
         """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
         if not self.context.state.settings.guards:
             return planned
@@ -319,7 +319,7 @@ class AnswerJob:
             return planned
         planned.relay.is_guarded = bool(guarding.of_calls)
         call = await guarding.call(planned.call)
-        rounds = None if planned.rounds is None else planned.rounds.guarded(guarding)
+        rounds = None if planned.rounds is None else planned.rounds.with_guards(guarding)
         return replace(planned, call=call, guarding=guarding, rounds=rounds)
 
     def _options(
@@ -345,7 +345,7 @@ class AnswerJob:
         return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
 
 
-def _changed(call: ModelCall, **changes: object) -> ModelCall:
+def _with_changes(call: ModelCall, **changes: object) -> ModelCall:
     """Returns a call with changed fields; the call itself if it has them, since a copy is checked again as a whole."""
     different = {name: value for name, value in changes.items() if getattr(call, name) != value}
     return call.with_(**different) if different else call

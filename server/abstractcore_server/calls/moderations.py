@@ -21,7 +21,7 @@ from ..access.guarding import Guarding, accepted_texts
 from ..access.settlements import Spending
 from ..context import RequestContext
 from ..dialects.base import EXTENSION, text_at
-from ..failures import refused
+from ..failures import refusal
 from ..media.backends import timeout_of
 from ..models import ResolvedModel
 from ..records import RECEIPT_HEADER, Receipt
@@ -53,13 +53,13 @@ async def moderate(context: RequestContext) -> WireResponse:
     if EXTENSION in data:
         raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
     given = await context.off_loop(is_large(body), ModerationInput.of, data.get("input"))
-    resolved = _resolved(context, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
+    resolved = _resolve(context, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     context.grant.check_model(*resolved.names)
-    async with context.state.drains.watched(context.connection, resolved.on_disconnect):
-        return await first_of(context, resolved.llms, lambda llm: _moderated(context, resolved, llm, data, given))
+    async with context.state.drains.watch(context.connection, resolved.on_disconnect):
+        return await first_of(context, resolved.llms, lambda llm: _moderate(context, resolved, llm, data, given))
 
 
-def _resolved(context: RequestContext, name: str) -> ResolvedModel:
+def _resolve(context: RequestContext, name: str) -> ResolvedModel:
     llms = context.state.llms
     usable = ", ".join(each for each in _HAVE_IT if llms.usable(each)) or "none"
     hint = f"Providers with a moderation endpoint: {', '.join(_HAVE_IT)}; of these set up here: {usable}."
@@ -69,11 +69,11 @@ def _resolved(context: RequestContext, name: str) -> ResolvedModel:
         raise ModelNotFoundError(f"{error.message} {hint}") from None
     for llm in resolved.llms:
         if llm.provider not in _HAVE_IT:
-            raise refused(400, f"{llm.provider} has no moderation endpoint. {hint}", path=_MODEL)
+            raise refusal(400, f"{llm.provider} has no moderation endpoint. {hint}", path=_MODEL)
     return resolved
 
 
-async def _moderated(
+async def _moderate(
     context: RequestContext,
     resolved: ResolvedModel,
     llm: abstractcore.LLM,
@@ -93,7 +93,7 @@ async def _moderated(
         body = await context.off_loop(large, _request_of, receipt.request, data, llm.model)
         if guarding is not None and guarding.of_calls:
             call = await guarding.call(call, accepted_texts)
-            body = await context.off_loop(large, _shown, given, call, data, llm.model) or body
+            body = await context.off_loop(large, _guarded_body, given, call, data, llm.model) or body
         spending = account.spending = Spending(call, llm)
         try:
             texts = tuple(message.text for message in call.messages) if given.texts else ()
@@ -122,7 +122,7 @@ def _request_of(body: bytes, data: Mapping[str, Any], model: str) -> bytes:
     return with_text(body, (_MODEL,), None if is_default else model) or to_json({**data, _MODEL: model})
 
 
-def _shown(given: ModerationInput, call: ModelCall, data: Mapping[str, Any], model: str) -> bytes | None:
+def _guarded_body(given: ModerationInput, call: ModelCall, data: Mapping[str, Any], model: str) -> bytes | None:
     """Returns a body with what guards have left of the input; None if they have seen all texts, and changed nothing."""
     texts = tuple(message.text for message in call.messages) if given.texts else ()
     shown = given.with_texts(texts)

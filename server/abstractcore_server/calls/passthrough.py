@@ -84,10 +84,10 @@ def changed_paths(before: Any, after: Any) -> tuple[str, ...]:
     """Returns the paths of `after` that `before` has not, or has with another value, and those that only `before` has,
     as in "messages[0].content"; the empty path for values of different types. Numbers are compared by value.
     """
-    return tuple(_changed(before, after, ""))
+    return tuple(_changes(before, after, ""))
 
 
-def _changed(before: Any, after: Any, path: str) -> list[str]:
+def _changes(before: Any, after: Any, path: str) -> list[str]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         return _changed_members(cast("Mapping[str, Any]", before), cast("Mapping[str, Any]", after), path)
     if isinstance(before, list) and isinstance(after, list):
@@ -100,7 +100,7 @@ def _changed_items(before: list[Any], after: list[Any], path: str) -> list[str]:
     if len(before) != len(after):
         return [path]
     pairs = enumerate(zip(before, after, strict=True))
-    return [each for index, (old, new) in pairs for each in _changed(old, new, f"{path}[{index}]")]
+    return [each for index, (old, new) in pairs for each in _changes(old, new, f"{path}[{index}]")]
 
 
 def _changed_members(before: Mapping[str, Any], after: Mapping[str, Any], path: str) -> list[str]:
@@ -108,7 +108,7 @@ def _changed_members(before: Mapping[str, Any], after: Mapping[str, Any], path: 
     for name in (*before, *(name for name in after if name not in before)):
         inner = f"{path}.{name}" if path else name
         if name in before and name in after:
-            found += _changed(before[name], after[name], inner)
+            found += _changes(before[name], after[name], inner)
         else:
             found.append(inner)
     return found
@@ -141,7 +141,7 @@ class SentCall:
         """Takes the next part of the answer."""
         return self._received.append
 
-    def received(self, since: int = 0) -> bytes:
+    def answer(self, since: int = 0) -> bytes:
         """Returns the answer, as far as it has arrived, without its first parts."""
         return b"".join(self._received[since:])
 
@@ -158,7 +158,7 @@ class SentCall:
     @property
     def digests(self) -> tuple[str, str]:
         """The SHA-256 of the request and of the answer."""
-        return self._digests or (digest_of(self.request), digest_of(self.received()))
+        return self._digests or (digest_of(self.request), digest_of(self.answer()))
 
 
 SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -252,9 +252,9 @@ class Relay:
         return _HeardBody(body, self.calls[-1].hear)
 
     @property
-    def received(self) -> bytes:
+    def answer(self) -> bytes:
         """The provider's last answer, as far as it has arrived."""
-        return self.calls[-1].received() if self.calls else b""
+        return self.calls[-1].answer() if self.calls else b""
 
     def fail(self) -> None:
         """Forgets the last answer: the call had no whole one."""
@@ -274,7 +274,7 @@ class Relay:
         """Returns all that has arrived since the last time."""
         if not self.calls:
             return b""
-        arrived = self._rest + self.calls[-1].received(self._next)
+        arrived = self._rest + self.calls[-1].answer(self._next)
         self._next = self.calls[-1].chunks
         self._rest = b""
         return arrived

@@ -122,15 +122,15 @@ class StreamSignatureEncoder:
         self._origin = origin
         self._origins: dict[int, str | None] = {}
 
-    def encoded(self, batch: Sequence[Delta]) -> list[Delta]:
+    def encode_signatures(self, batch: Sequence[Delta]) -> list[Delta]:
         """Returns the deltas of one network chunk with opaque signatures. A tool call whose signature comes in a
         later chunk than its id keeps none: vendors that sign calls send them whole.
         """
         ends = (delta for delta in batch if isinstance(delta, ToolCallEnd))
         signatures = {delta.block: delta.signature for delta in ends if delta.signature is not None}
-        return [self._encoded(delta, signatures) for delta in batch]
+        return [self._encode(delta, signatures) for delta in batch]
 
-    def _encoded(self, delta: Delta, signatures: Mapping[int, str]) -> Delta:
+    def _encode(self, delta: Delta, signatures: Mapping[int, str]) -> Delta:
         if isinstance(delta, ToolCallStart) and delta.block in signatures:
             return replace(delta, id=encode_signed_id(delta.id, self._origin, signatures[delta.block]))
         if isinstance(delta, ReasoningStart):
@@ -198,10 +198,10 @@ def with_summaries(messages: tuple[Message, ...], *, own_format: bool) -> tuple[
 
     Raises `InvalidInputError` for a compaction of a vendor, unless the model speaks its format (`own_format`).
     """
-    return tuple(each for message in messages for each in _opened(message, own_format))
+    return tuple(each for message in messages for each in _expand_compactions(message, own_format))
 
 
-def _opened(message: Message, own_format: bool) -> Iterator[Message]:
+def _expand_compactions(message: Message, own_format: bool) -> Iterator[Message]:
     kept: list[Part] = []
     for part in message.parts:
         content = _content(part)

@@ -51,11 +51,11 @@ class StreamedArguments:
         self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
         self._damaged: ToolCall | None = None
 
-    def checked(self, deltas: Sequence[Delta]) -> Sequence[Delta]:
+    def check(self, deltas: Sequence[Delta]) -> Sequence[Delta]:
         """Returns deltas as the client's API can write them; raises `ServerError` for those that it cannot."""
-        return deltas if self._form == "text" else [each for delta in deltas for each in self._checked(delta)]
+        return deltas if self._form == "text" else [each for delta in deltas for each in self._check(delta)]
 
-    def _checked(self, delta: Delta) -> list[Delta]:
+    def _check(self, delta: Delta) -> list[Delta]:
         if isinstance(delta, ToolCallStart):
             self._calls[delta.block] = delta, []
         elif isinstance(delta, ToolCallDelta):
@@ -63,7 +63,7 @@ class StreamedArguments:
             return [] if self._form == "object" else [delta]
         elif isinstance(delta, ToolCallEnd):
             start, pieces = self._calls.pop(delta.block)
-            return self._ended(delta, ToolCall(start.id, start.name, "".join(pieces)))
+            return self._end_call(delta, ToolCall(start.id, start.name, "".join(pieces)))
         elif isinstance(delta, ReplyEnd) and self._damaged is not None and delta.finish_reason != "length":
             raise ServerError(
                 f"the model called {self._damaged.name!r} with arguments that are not JSON: "
@@ -71,7 +71,7 @@ class StreamedArguments:
             )
         return [delta]
 
-    def _ended(self, end: ToolCallEnd, call: ToolCall) -> list[Delta]:
+    def _end_call(self, end: ToolCallEnd, call: ToolCall) -> list[Delta]:
         if self._form == "pieces":
             self._damaged = call if call.arguments is None else self._damaged
             return [end]

@@ -83,7 +83,7 @@ class EventStream(ABC):
         )
         beat = partial(self._beat, connection)
         try:
-            async with state.drains.watched(connection, self._on_disconnect):
+            async with state.drains.watch(connection, self._on_disconnect):
                 with Heartbeats(connection, state.settings.limits.heartbeat_seconds, beat):
                     await self.play(connection)
         except ClientGone:
@@ -91,7 +91,7 @@ class EventStream(ABC):
         except Exception as error:
             if not connection.started:
                 raise
-            shown = shown_error(error, context.request.trace_id, state.hidden)
+            shown = shown_error(error, context.request.trace_id, state.hidden_addresses)
             await connection.write(self._error(shown), more=False)
 
     async def _beat(self, connection: ClientConnection) -> None:
@@ -164,19 +164,19 @@ class StreamedAnswer(EventStream):
         *others, last = self._job.resolved.llms
         for llm in others:
             try:
-                await self._stream(await self._job.planned(llm), number, sink)
+                await self._stream(await self._job.plan(llm), number, sink)
             except AbstractCoreError as error:
                 if number in self._renderers or not may_fall_back(error):
                     raise
                 log_fallback(self._context, llm, error)
             else:
                 return
-        await self._stream(await self._job.planned(last), number, sink)
+        await self._stream(await self._job.plan(last), number, sink)
 
     async def _stream(self, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
-        async with self._job.begun(planned) as (begun, spending):
-            stream = _opened(begun, self._job.timeout)
+        async with self._job.begin_call(planned) as (begun, spending):
+            stream = _open_stream(begun, self._job.timeout)
             spending.partial = lambda: stream.partial
             async with stream:
                 await self._pump(stream, begun, number, sink)
@@ -205,7 +205,7 @@ class StreamedAnswer(EventStream):
             data = (
                 planned.head.in_events(relay.take_events())
                 if is_untouched
-                else _rendered(batch, renderer, encoder, planned, tools, arguments)
+                else _render(batch, renderer, encoder, planned, tools, arguments)
             )
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
@@ -237,14 +237,14 @@ def _input_tokens(batch: Sequence[StreamEvent], planned: PlannedCall) -> int:
     return int(planned.llm.estimate_tokens(planned.call))
 
 
-def _opened(planned: PlannedCall, timeout: float) -> _Stream:
+def _open_stream(planned: PlannedCall, timeout: float) -> _Stream:
     """Returns the stream of a call, or of all its rounds."""
     if planned.rounds is None:
         return planned.llm.astream_call(planned.call, timeout=timeout)
     return planned.rounds.stream(planned.llm, planned.call, timeout)
 
 
-def _rendered(
+def _render(
     batch: Sequence[StreamEvent],
     renderer: StreamRenderer,
     encoder: StreamSignatureEncoder | None,
@@ -256,5 +256,5 @@ def _rendered(
     rounds = planned.rounds
     if rounds is not None:
         deltas = [*map(rounds.shown_delta, deltas)]
-    deltas = [*map(planned.head.in_delta, arguments.checked(tools.in_deltas(deltas)))]
-    return b"".join(map(renderer.feed, deltas if encoder is None else encoder.encoded(deltas)))
+    deltas = [*map(planned.head.in_delta, arguments.check(tools.in_deltas(deltas)))]
+    return b"".join(map(renderer.feed, deltas if encoder is None else encoder.encode_signatures(deltas)))

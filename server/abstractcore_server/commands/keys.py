@@ -36,7 +36,7 @@ class KeyOptions:
 
 def create(name: str, options: KeyOptions, database: str | None, *, as_json: bool) -> None:
     """Makes a key and prints its secret."""
-    with reported(as_json=as_json), _opened(database) as keys:
+    with reported(as_json=as_json), _open_keys(database) as keys:
         from ..store import KeyLimits
 
         is_first = not keys.all()
@@ -56,14 +56,14 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
 
 def rotate(name: str, overlap: str | None, database: str | None, *, as_json: bool) -> None:
     """Gives a key a new secret and prints it."""
-    with reported(as_json=as_json), _opened(database) as keys:
+    with reported(as_json=as_json), _open_keys(database) as keys:
         seconds = 0 if overlap is None else _seconds(overlap, "overlap")
         _show_issued(keys.rotate(name, overlap=seconds), as_json=as_json)
 
 
 def revoke(name: str, database: str | None, *, as_json: bool) -> None:
     """Makes a key invalid."""
-    with reported(as_json=as_json), _opened(database) as keys:
+    with reported(as_json=as_json), _open_keys(database) as keys:
         key = keys.revoke(name)
         if as_json:
             write(json_line({"key": _as_data(key), "exit_code": 0}))
@@ -73,7 +73,7 @@ def revoke(name: str, database: str | None, *, as_json: bool) -> None:
 
 def show_keys(database: str | None, *, as_json: bool) -> None:
     """Prints all keys, without their secrets."""
-    with reported(as_json=as_json), _opened(database) as keys:
+    with reported(as_json=as_json), _open_keys(database) as keys:
         found = keys.all()
         if as_json:
             write(json_line({"keys": [_as_data(key) for key in found], "exit_code": 0}))
@@ -85,7 +85,7 @@ def show_keys(database: str | None, *, as_json: bool) -> None:
 
 
 @contextmanager
-def _opened(database: str | None) -> Generator[Keys]:
+def _open_keys(database: str | None) -> Generator[Keys]:
     if importlib.util.find_spec("sqlalchemy") is None:
         raise abstractcore.MissingExtraError(
             "`abstractcore keys` requires sqlalchemy, which is not installed.",

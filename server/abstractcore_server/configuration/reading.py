@@ -60,7 +60,7 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     document = read_document(Path(path)) if path else _EMPTY
     root = Table(document, read_toml(document))
     problems = Problems()
-    with problems.collected():
+    with problems.collect():
         _check_tables(root)
     server = _overridden(root, "server", ServerSettings, _SERVER_PREFIX, environment, problems)
     server = replace(server, **(given or {}))
@@ -76,11 +76,11 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     if not settings.keys and server.keys_env and _names_keys(root, environment):
         hint = "Set one, or remove keys_env."
         problems.add(settings.error(_UNSET_KEYS, "server", "keys_env", hint=hint))
-    with problems.collected():
+    with problems.collect():
         _check_hosts(settings)
-    with problems.collected():
+    with problems.collect():
         _check_origins(settings)
-    with problems.collected():
+    with problems.collect():
         check_files(settings)
     problems.check()
     return settings
@@ -107,14 +107,14 @@ def _overridden(
 ) -> T:
     """Returns a table with the values of the environment over it, and the defaults if something is wrong."""
     read: Any = cls()
-    with problems.collected():
+    with problems.collect():
         read = root.table(name).read(cls)
-    with problems.collected():
-        return replace(read, **_checked(cls, prefix, environment))
+    with problems.collect():
+        return replace(read, **_environment_values(cls, prefix, environment))
     return read
 
 
-def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
+def _environment_values(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """Returns the values of the environment, checked as those of a file are."""
     problems = Problems()
     checked: dict[str, Any] = {}
@@ -131,9 +131,9 @@ def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dic
 def _read_all(root: Table, name: str, read: Callable[[str, Table], T], problems: Problems) -> dict[str, T]:
     """Returns what `read` makes of each table of a table, by name."""
     found: dict[str, T] = {}
-    with problems.collected():
+    with problems.collect():
         for each, table in root.table(name).tables().items():
-            with problems.collected():
+            with problems.collect():
                 found[each] = read(each, table)
     return found
 
@@ -206,7 +206,7 @@ def check_files(settings: Settings) -> None:
     """Raises `ConfigurationError` for files that cannot be read or written. Makes none."""
     problems = Problems()
     for check in (_check_certificate, _check_audit_log, _check_receipts):
-        with problems.collected():
+        with problems.collect():
             check(settings)
     problems.check()
 
@@ -270,13 +270,13 @@ def check_models(settings: Settings, services: abstractcore.Services, llms: LLMs
     """Raises `ConfigurationError`, with their lines, for all providers and models that cannot be used."""
     problems = Problems()
     for name in settings.providers:
-        with problems.collected():
+        with problems.collect():
             _check_provider(name, settings, services, llms)
-    with problems.collected():
+    with problems.collect():
         _check_default(settings, services, llms)
         for name, group in settings.models.items():  # which may name the default model
             for model in group.models:
-                with problems.collected():
+                with problems.collect():
                     _check_model(name, model, settings, services, llms)
     problems.check()
 

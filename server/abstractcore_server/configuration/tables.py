@@ -38,7 +38,7 @@ class Problems:
         self._errors += error.errors if isinstance(error, InvalidConfigurationError) else [error]
 
     @contextmanager
-    def collected(self) -> Generator[None]:
+    def collect(self) -> Generator[None]:
         """Ends its body at a `ConfigurationError`, which is added."""
         try:
             yield
@@ -134,13 +134,13 @@ class Table:
         values: dict[str, Any] = {}
         problems = Problems()
         for name, value in self.values.items():
-            with problems.collected():
+            with problems.collect():
                 if name not in known:
                     raise self._unknown(name, list(known), "setting")
                 values[name] = self._value(value, types_of[name], known[name])
         for name, each in known.items():
             if name not in self.values and each.default is MISSING and each.default_factory is MISSING:
-                problems.add(self.error("it is missing", name))
+                problems.add(self.error(f"`{name}` is required", name))
         problems.check()
         return cls(**values)
 
@@ -148,7 +148,7 @@ class Table:
         name = field.name
         options = [each for each in _alternatives(expected) if each is not types.NoneType]
         for option in options:
-            found = _converted(value, option)
+            found = _convert(value, option)
             if found is not MISSING:
                 self._check_range(found, field)
                 return found
@@ -166,7 +166,7 @@ def _alternatives(expected: Any) -> Sequence[Any]:
     return get_args(expected) if get_origin(expected) in (Union, types.UnionType) else (expected,)
 
 
-def _converted(value: Any, expected: Any) -> Any:
+def _convert(value: Any, expected: Any) -> Any:
     """Returns a TOML value as one of a type; `MISSING` if it is none."""
     origin = get_origin(expected)
     if origin is Literal:

@@ -201,9 +201,9 @@ class ClientDialect:
         self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
     ) -> Rendered:
         """Returns the body of a whole answer: one reply for each choice."""
-        return transpiler.render(self.stamped(replies[0], stamp))
+        return transpiler.render(self.with_stamp(replies[0], stamp))
 
-    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
+    def with_stamp(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id."""
         return reply if reply.id else replace(reply, id=self.new_id(stamp))
 
@@ -265,7 +265,9 @@ def text_at(data: Mapping[str, Any], name: str) -> str:
     value = data.get(name)
     if isinstance(value, str) and value:
         return value
-    got = "nothing" if value is None else "an empty text" if value == "" else type(value).__name__
+    if value is None:
+        raise InvalidInputError(f"`{name}` is required", path=name)
+    got = "an empty text" if value == "" else type(value).__name__
     raise InvalidInputError(f"expected a text, got {got}", path=name)
 
 
@@ -295,14 +297,14 @@ def object_at(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def summed(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+def sum_counts(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Returns the sum of two objects with counts, whatever their depth."""
     return one | {name: _sum(one.get(name), value) for name, value in other.items()}
 
 
 def _sum(mine: object, value: object) -> object:
     if isinstance(mine, dict) and isinstance(value, dict):
-        return summed(cast("dict[str, Any]", mine), cast("dict[str, Any]", value))
+        return sum_counts(cast("dict[str, Any]", mine), cast("dict[str, Any]", value))
     if isinstance(mine, int | float) and isinstance(value, int | float):
         return mine + value
     return value if mine is None else mine  # pyright: ignore[reportUnknownVariableType]

@@ -14,7 +14,7 @@ from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest, WireResponse
 
 from ..requests import RequestHead, read_object
-from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, count_at, object_at, summed
+from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, count_at, object_at, sum_counts
 
 _STREAM = ":streamGenerateContent"
 _CONFIGS = ("generationConfig", "generation_config")
@@ -92,13 +92,13 @@ class GeminiDialect(ClientDialect):
         self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
     ) -> Rendered:
         """Returns a response with a candidate for each reply, and the sum of their tokens."""
-        rendered = [transpiler.render(self.stamped(reply, stamp)) for reply in replies]
+        rendered = [transpiler.render(self.with_stamp(reply, stamp)) for reply in replies]
         if len(rendered) == 1:
             return rendered[0]
         first, *others = (json.loads(each.body) for each in rendered)
         for number, other in enumerate(others, 1):
             first["candidates"] += [{**candidate, "index": number} for candidate in other["candidates"]]
-            first["usageMetadata"] = summed(first.get("usageMetadata", {}), other.get("usageMetadata", {}))
+            first["usageMetadata"] = sum_counts(first.get("usageMetadata", {}), other.get("usageMetadata", {}))
         warnings = tuple(warning for each in rendered for warning in each.warnings)
         return Rendered(json.dumps(first, ensure_ascii=False).encode(), warnings)
 

@@ -55,11 +55,11 @@ class OllamaDialect(ClientDialect):
         """Returns the content type of lines of JSON."""
         return "application/x-ndjson"
 
-    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
+    def with_stamp(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with a time: the format has no ids."""
         if "created_at" in reply.provider_metadata:
             return reply
-        return replace(reply, provider_metadata={**reply.provider_metadata, "created_at": written(stamp)})
+        return replace(reply, provider_metadata={**reply.provider_metadata, "created_at": ollama_time(stamp)})
 
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
@@ -71,7 +71,7 @@ class OllamaDialect(ClientDialect):
         """Returns a line with an empty text: clients parse every line."""
         return self._without_text(client_request, stamp, done=False) + b"\n"
 
-    def loaded(self, client_request: ClientRequest, stamp: ReplyStamp) -> bytes | None:
+    def loading_answer(self, client_request: ClientRequest, stamp: ReplyStamp) -> bytes | None:
         """Returns the answer to a request that only loads a model, or unloads it; None for one that asks something."""
         if self._asks_something(client_request.data):
             return None
@@ -83,7 +83,7 @@ class OllamaDialect(ClientDialect):
 
     def _without_text(self, client_request: ClientRequest, stamp: ReplyStamp, **more: Any) -> bytes:
         message = {"role": "assistant", "content": ""}
-        return to_json({"model": client_request.model, "created_at": written(stamp), "message": message, **more})
+        return to_json({"model": client_request.model, "created_at": ollama_time(stamp), "message": message, **more})
 
 
 class LineRenderer:
@@ -91,21 +91,21 @@ class LineRenderer:
 
     def __init__(self, inner: StreamRenderer, stamp: ReplyStamp) -> None:
         self._inner = inner
-        self._time = b'"created_at":"' + written(stamp).encode() + b'",' + _BEFORE
+        self._time = b'"created_at":"' + ollama_time(stamp).encode() + b'",' + _BEFORE
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the lines of a delta."""
-        return self._timed(self._inner.feed(delta))
+        return self._with_time(self._inner.feed(delta))
 
     def finish(self) -> bytes:
         """Returns the last line."""
-        return self._timed(self._inner.finish())
+        return self._with_time(self._inner.finish())
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as a line."""
         return self._inner.error(error)
 
-    def _timed(self, line: bytes) -> bytes:
+    def _with_time(self, line: bytes) -> bytes:
         """Returns a line with the time, before its message: quotes within texts are escaped."""
         return line if b'"created_at":"' in line else line.replace(_BEFORE, self._time, 1)
 
@@ -126,7 +126,7 @@ class OllamaGenerateDialect(OllamaDialect):
     ) -> Rendered:
         """Returns the answer with its text in `response`."""
         rendered = super().render(transpiler, replies, client_request, stamp)
-        return Rendered(_as_generated(rendered.body), rendered.warnings)
+        return Rendered(_as_generate_answer(rendered.body), rendered.warnings)
 
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
@@ -138,7 +138,7 @@ class OllamaGenerateDialect(OllamaDialect):
         return any(data.get(name) for name in ("prompt", "images", "system"))
 
     def _without_text(self, client_request: ClientRequest, stamp: ReplyStamp, **more: Any) -> bytes:
-        return _as_generated(super()._without_text(client_request, stamp, **more))
+        return _as_generate_answer(super()._without_text(client_request, stamp, **more))
 
 
 class GeneratedLineRenderer:
@@ -161,7 +161,7 @@ class GeneratedLineRenderer:
 
 
 def _lines(lines: bytes) -> bytes:
-    return b"".join(_as_generated(line) + b"\n" for line in lines.splitlines())
+    return b"".join(_as_generate_answer(line) + b"\n" for line in lines.splitlines())
 
 
 def _as_chat(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _as_chat(data: Mapping[str, Any]) -> dict[str, Any]:
 _OF_GENERATE = frozenset({"context", "images", "prompt", "raw", "suffix", "system", "template"})
 
 
-def _as_generated(body: bytes) -> bytes:
+def _as_generate_answer(body: bytes) -> bytes:
     """Returns an answer of a chat as one of `generate`."""
     data = json.loads(body)
     message = data.pop("message", {})
@@ -191,6 +191,6 @@ def _as_generated(body: bytes) -> bytes:
     return to_json({**data, "response": message.get("content", ""), **thinking})
 
 
-def written(stamp: ReplyStamp) -> str:
+def ollama_time(stamp: ReplyStamp) -> str:
     """Returns a time as Ollama writes it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.time))

@@ -23,7 +23,7 @@ from .base import (
     StampedRenderer,
     flag_at,
     object_at,
-    summed,
+    sum_counts,
 )
 from .client_tools import ClientToolFunction, chat_tools
 
@@ -99,15 +99,15 @@ class OpenAIChatDialect(ClientDialect):
         self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
     ) -> Rendered:
         """Returns a `chat.completion`, with a choice for each reply and the sum of their tokens."""
-        rendered = [rendered_with_images(transpiler, self.stamped(reply, stamp)) for reply in replies]
+        rendered = [rendered_with_images(transpiler, self.with_stamp(reply, stamp)) for reply in replies]
         if len(rendered) == 1:
             return rendered[0]
         warnings = tuple(warning for each in rendered for warning in each.warnings)
-        return Rendered(joined([each.body for each in rendered]), warnings)
+        return Rendered(join_completions([each.body for each in rendered]), warnings)
 
-    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
+    def with_stamp(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id and a time."""
-        reply = super().stamped(reply, stamp)
+        reply = super().with_stamp(reply, stamp)
         if "created" in reply.provider_metadata:
             return reply
         return replace(reply, provider_metadata={**reply.provider_metadata, "created": int(stamp.time)})
@@ -125,7 +125,7 @@ class OpenAIChatDialect(ClientDialect):
             return renderers[0].finish()
         chunks = [each.finish().removesuffix(_DONE) for each in renderers]
         counted = [chunk.removeprefix(b"data: ") for chunk in chunks if chunk]
-        return (b"data: " + joined(counted) + b"\n\n" if counted else b"") + _DONE
+        return (b"data: " + join_completions(counted) + b"\n\n" if counted else b"") + _DONE
 
 
 class ChoiceRenderer(StampedRenderer):
@@ -153,11 +153,11 @@ class ChoiceRenderer(StampedRenderer):
             return self._image(delta.part)
         if isinstance(delta, ReplyStart):
             self._head |= {"id": delta.id or self._id, "model": delta.model or ""}
-        return self._marked(super().feed(delta))
+        return self._with_time_and_choice(super().feed(delta))
 
     def finish(self) -> bytes:
         """Returns the chunk with the tokens, if it was asked for, and the end mark."""
-        return self._marked(super().finish()) if self._wants_usage else _DONE
+        return self._with_time_and_choice(super().finish()) if self._wants_usage else _DONE
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an event."""
@@ -169,7 +169,7 @@ class ChoiceRenderer(StampedRenderer):
         choice = {"index": self._number, "delta": {"images": images}, "finish_reason": None}
         return b"data: " + to_json({**self._head, "choices": [choice]}) + b"\n\n"
 
-    def _marked(self, chunks: bytes) -> bytes:
+    def _with_time_and_choice(self, chunks: bytes) -> bytes:
         """Returns chunks with the time and the choice. The renderer knows neither; quotes within texts are escaped, so
         that no text contains what is replaced.
         """
@@ -177,13 +177,13 @@ class ChoiceRenderer(StampedRenderer):
         return chunks.replace(_FIRST, self._choice) if self._choice else chunks
 
 
-def joined(bodies: Sequence[bytes]) -> bytes:
+def join_completions(bodies: Sequence[bytes]) -> bytes:
     """Returns one completion with the choices of several, and the sum of their tokens."""
     first, *others = (json.loads(body) for body in bodies)
     for number, other in enumerate(others, 1):
         first["choices"] += [{**choice, "index": number} for choice in other["choices"]]
         if "usage" in other:
-            first["usage"] = summed(first.get("usage", {}), other["usage"])
+            first["usage"] = sum_counts(first.get("usage", {}), other["usage"])
     return json.dumps(first, ensure_ascii=False, separators=(",", ":")).encode()
 
 

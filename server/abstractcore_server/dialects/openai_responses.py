@@ -46,7 +46,7 @@ class OpenAIResponsesDialect(ClientDialect):
         """Returns a count of tokens."""
         return compact({"object": "response.input_tokens", "input_tokens": tokens})
 
-    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
+    def with_stamp(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id of this API."""
         return reply if (reply.id or "").startswith(self.id_prefix) else replace(reply, id=self.new_id(stamp))
 
@@ -56,7 +56,7 @@ class OpenAIResponsesDialect(ClientDialect):
         """Returns the response, with what it repeats of the request."""
         rendered = super().render(transpiler, replies, client_request, stamp)
         fields = ResponseFields({**client_request.data, **client_request.own}, int(stamp.time))
-        return replace(rendered, body=compact(fields.completed(json.loads(rendered.body))))
+        return replace(rendered, body=compact(fields.complete(json.loads(rendered.body))))
 
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0

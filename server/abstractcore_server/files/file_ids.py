@@ -13,7 +13,7 @@ from abstractcore.errors import InvalidInputError
 
 from ..context import RequestContext
 from ..dialects.base import ClientRequest
-from ..failures import refused
+from ..failures import refusal
 from ..responses.items import compact
 from .stored_files import pieces_of_file, unknown_file
 
@@ -47,7 +47,7 @@ async def resolve_file_ids(context: RequestContext, client_request: ClientReques
     named = [part for part in parts if part[_ID] in files]
     most = context.state.settings.limits.body_bytes
     if sum(files[part[_ID]].size for part in named) > most:
-        raise refused(413, f"the files that one request names may have {most} bytes together", path=_ID)
+        raise refusal(413, f"the files that one request names may have {most} bytes together", path=_ID)
     contents = {id: await _read(context, files[id]) for id in files}
     for part in named:
         id = part.pop(_ID)
@@ -60,11 +60,13 @@ def check_ids(client_request: ClientRequest) -> None:
     """Raises `InvalidInputError`, with the path in the client's request, for a file that is named by an id of another
     store than this server's: only models that speak the client's own API may have such a store.
     """
-    id: str | None = next((part[_ID] for _, part in _named(json.loads(client_request.wire.body))), None)
+    id: str | None = next((part[_ID] for _, part in _parts_with_ids(json.loads(client_request.wire.body))), None)
     if id is None:
         return
     of_continued = next((name for name in _CONTINUED if name in client_request.data), "")
-    path = next((f"{path}.{_ID}" for path, part in _named(client_request.data) if part[_ID] == id), of_continued)
+    path = next(
+        (f"{path}.{_ID}" for path, part in _parts_with_ids(client_request.data) if part[_ID] == id), of_continued
+    )
     problem = f"there is no file {id[:100]!r} among those of /v1/files of this key, the only ones for this model"
     hint = "It was not uploaded, has expired, or was deleted: upload it, or send its content."
     raise InvalidInputError(problem, path=path, hint=hint)
@@ -73,19 +75,19 @@ def check_ids(client_request: ClientRequest) -> None:
 def _with_parts(body: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns the data of a body, and the objects in its messages that have the id of a file."""
     data = json.loads(body)
-    return data, [part for _, part in _named(data)]
+    return data, [part for _, part in _parts_with_ids(data)]
 
 
-def _named(data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parts_with_ids(data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields the objects in messages that have the id of a file, each with its path."""
     for name in _MESSAGES:
-        yield from _named_in(data.get(name), name)
+        yield from _parts_with_ids_in(data.get(name), name)
 
 
-def _named_in(value: object, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _parts_with_ids_in(value: object, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(value, list):
         for index, item in enumerate(cast("list[object]", value)):
-            yield from _named_in(item, f"{path}[{index}]")
+            yield from _parts_with_ids_in(item, f"{path}[{index}]")
     elif isinstance(value, dict):
         part = cast("dict[str, Any]", value)
         file, where = (part.get(_FILE), f"{path}.{_FILE}") if part.get("type") == _FILE else (part, path)
@@ -95,7 +97,7 @@ def _named_in(value: object, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
             if named.get(_ID) and isinstance(named[_ID], str):
                 yield where, named
         for name, item in part.items():
-            yield from _named_in(item, f"{path}.{name}")
+            yield from _parts_with_ids_in(item, f"{path}.{name}")
 
 
 def _fill(part: dict[str, Any], file: ClientFile, content: str) -> None:

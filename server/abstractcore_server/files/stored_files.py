@@ -15,7 +15,7 @@ from abstractcore.schema import WireResponse
 
 from ..context import Reply, RequestContext
 from ..dialects.base import text_at
-from ..failures import RequestRefused, refused
+from ..failures import RequestRefused, refusal
 from ..forms import MultipartForm
 from ..requests import ClientConnection
 from ..responses.items import new_id, page
@@ -85,7 +85,7 @@ class _Content:
                 "x-content-type-options": "nosniff",
             }
         )
-        async with self._context.state.drains.watched(connection, "cancel"):
+        async with self._context.state.drains.watch(connection, "cancel"):
             async for piece in pieces_of_file(self._context, self._file.id):
                 left -= len(piece)
                 await connection.write(piece)
@@ -245,7 +245,7 @@ def _size(data: Mapping[str, Any]) -> int:
     if type(size) is not int or size < 0:
         raise InvalidInputError("expected the number of bytes of the file", path="bytes")
     if size > _MOST_BYTES:
-        raise refused(413, f"an upload may have {_MOST_BYTES} bytes", path="bytes")
+        raise refusal(413, f"an upload may have {_MOST_BYTES} bytes", path="bytes")
     return size
 
 
@@ -383,8 +383,8 @@ async def _within_limits(context: RequestContext, work: Callable[[StoredTables, 
 def _quota_exceeded(limit: Limit, quota: Quota) -> RequestRefused:
     if limit == "bytes":
         message = f"the files of one key may have {quota.bytes} bytes together, with pending uploads: delete some first"
-        return refused(413, message)
+        return refusal(413, message)
     if limit == "files":
-        return refused(400, f"a key may have {quota.files} files: delete some first")
+        return refusal(400, f"a key may have {quota.files} files: delete some first")
     message = f"a key may have {quota.uploads} uploads that are not completed: complete some, others expire in an hour"
     return RequestRefused(429, RateLimitError(message), x_should_retry="false")

@@ -66,7 +66,7 @@ class BegunMedia:
 
 
 @asynccontextmanager
-async def begun_media(context: RequestContext, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
+async def begin_media(context: RequestContext, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
     """Lets a call in, which is made in the body of `async with`, and shows it to its guards; settles it at the end.
 
     Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, `RequestRefused` for what a
@@ -83,9 +83,9 @@ async def begun_media(context: RequestContext, request: MediaRequest) -> AsyncGe
 
 
 async def run_backend(context: RequestContext, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
-    """Returns what `make` makes as its guards leave it; raises as `begun_media` does. A client that leaves ends it."""
-    async with context.state.drains.watched(context.connection, "cancel"):
-        async with begun_media(context, request) as begun:
+    """Returns what `make` makes as its guards leave it; raises as `begin_media` does. A client that leaves ends it."""
+    async with context.state.drains.watch(context.connection, "cancel"):
+        async with begin_media(context, request) as begun:
             result = begun.spending.result = await make(begun)
         return result if begun.guarding is None else await guarded_result(begun.guarding, result)
 

@@ -16,11 +16,11 @@ from abstractcore.schema import AudioPart, CallWarning, DocumentPart, ImagePart,
 
 from ..context import Reply, RequestContext
 from ..dialects.base import count_at, text_at
-from ..failures import refused, shown_error
+from ..failures import refusal, shown_error
 from ..forms import MultipartForm
 from ..models import DEFAULT, BackendModel
 from ..requests import ClientConnection, ClientGone
-from .backends import BegunMedia, MediaRequest, begun_media, headers_of, run_backend, timeout_of
+from .backends import BegunMedia, MediaRequest, begin_media, headers_of, run_backend, timeout_of
 
 _IMAGE_SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
 _IMAGE_FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_format", "image", "mask"})
@@ -88,7 +88,7 @@ def _image_options(context: RequestContext, data: Mapping[str, Any], backend_mod
     width, height = (int(match[1]), int(match[2])) if match else (None, None)
     count, most = count_at(data, "n"), context.state.settings.limits.choices
     if count > most:
-        raise refused(400, f"at most {most} images can be requested at once", path="n")
+        raise refusal(400, f"at most {most} images can be requested at once", path="n")
     size = {"width": width, "height": height}
     given = {**size, "count": count if count > 1 else None, "format": data.get("output_format")}
     return {name: value for name, value in {**given, "model": backend_model.model}.items() if value is not None}
@@ -144,9 +144,9 @@ class StreamedSpeech:
 
     async def send_to(self, connection: ClientConnection) -> None:
         """Sends the speech; raises the error of one that has not begun."""
-        async with self._context.state.drains.watched(connection, "cancel"):
+        async with self._context.state.drains.watch(connection, "cancel"):
             try:
-                async with begun_media(self._context, self._request) as begun:
+                async with begin_media(self._context, self._request) as begun:
                     await self._play(begun, connection)
             except ClientGone:
                 raise
@@ -190,7 +190,7 @@ class StreamedSpeech:
         if not self._is_sse:
             raise error
         context = self._context
-        shown = shown_error(error, context.request.trace_id, context.state.hidden)
+        shown = shown_error(error, context.request.trace_id, context.state.hidden_addresses)
         return b"data: " + context.dialect.failure(context.format, shown).body + b"\n\n"
 
 

@@ -68,7 +68,7 @@ class _TranscriptionRequest:
     def of(cls, form: MultipartForm) -> _TranscriptionRequest:
         model = form.text("model")
         if not model:
-            raise InvalidInputError("expected a text, got nothing", path="model")
+            raise InvalidInputError("`model` is required", path="model")
         shape = form.text("response_format") or "json"
         if shape not in _FORMATS:
             raise InvalidInputError(f"expected one of {', '.join(_FORMATS)}", path="response_format")
@@ -180,7 +180,7 @@ def _segment(index: int, segment: TranscriptSegment) -> dict[str, Any]:
     }
 
 
-def _diarized(transcript: Transcript, client_request: _TranscriptionRequest) -> tuple[str, bytes]:
+def _diarized_json(transcript: Transcript, client_request: _TranscriptionRequest) -> tuple[str, bytes]:
     segments = [
         {
             "id": f"seg_{index}",
@@ -206,7 +206,7 @@ _TEXT = "text/plain; charset=utf-8"
 _WRITERS: dict[str, Callable[[Transcript, _TranscriptionRequest], tuple[str, bytes]]] = {
     "json": _json,
     "verbose_json": _verbose,
-    "diarized_json": _diarized,
+    "diarized_json": _diarized_json,
     "text": lambda transcript, client_request: (_TEXT, transcript.text.encode() + b"\n"),
     "srt": lambda transcript, client_request: (_TEXT, transcript.as_srt().encode()),
     "vtt": lambda transcript, client_request: ("text/vtt; charset=utf-8", transcript.as_vtt().encode()),

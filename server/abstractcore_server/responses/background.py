@@ -26,7 +26,7 @@ from ..calls.passthrough import digest_of
 from ..calls.streaming import EventStream, StreamedAnswer
 from ..context import Reply, RequestContext
 from ..dialects.openai_responses import keepalive
-from ..failures import RequestRefused, refused, shown_error
+from ..failures import RequestRefused, refusal, shown_error
 from ..records import AuditEntry, AuditLog, Receipt, save_receipt
 from ..requests import Sink
 from .items import ResponseFields, compact, event_bytes, events_of
@@ -46,7 +46,7 @@ _BEGINS = ("response.created", "response.queued", "response.in_progress")
 _log = logging.getLogger("abstractcore.server")
 
 
-async def made_in_background(turn: ResponseTurn) -> Reply:
+async def make_in_background(turn: ResponseTurn) -> Reply:
     """Answers with a response that has been begun, or with its events as they come.
 
     Raises `RateLimitError` if as many as may be are being made, and for a key that may not call a model now.
@@ -102,7 +102,7 @@ class BackgroundResponse:
             "error": None,
             "incomplete_details": None,
         }
-        self.body = ResponseFields({**job.client_request.data, **job.client_request.own}, int(context.time)).completed(
+        self.body = ResponseFields({**job.client_request.data, **job.client_request.own}, int(context.time)).complete(
             queued
         )
         self.stream_head: Mapping[str, str] = {}
@@ -148,7 +148,7 @@ class BackgroundResponse:
                 fields = {"abstractcore": event["abstractcore"]} if "abstractcore" in event else {}
                 self._final = {**response, **fields}
         if events:
-            if not await self._kept(lambda tables: tables.background.append(self.key, events)):
+            if not await self._store(lambda tables: tables.background.append(self.key, events)):
                 raise asyncio.CancelledError  # it was cancelled or deleted: the call ends as a cancelled one
             self._running.tell()
 
@@ -156,13 +156,13 @@ class BackgroundResponse:
         self._running = running
         status = "cancelled"
         try:
-            with self._state.uses.counted():
-                status = await self._made()
+            with self._state.uses.count():
+                status = await self._make()
         except Exception as error:
             if not self._begun.done():
                 await self._take_back(error)
                 return
-            status = await self._failed(error)
+            status = await self._fail(error)
         finally:
             running.is_ending = True
             running.tell()
@@ -171,7 +171,7 @@ class BackgroundResponse:
             elif self._begun.exception() is None:
                 await self._account(status)
 
-    async def _made(self) -> str:
+    async def _make(self) -> str:
         """Makes the response; returns its status."""
         if self._job.client_request.stream:
             await StreamedAnswer(self._job).play(self)
@@ -190,9 +190,9 @@ class BackgroundResponse:
         finally:
             self._begun.set_exception(error)
 
-    async def _failed(self, error: Exception) -> str:
+    async def _fail(self, error: Exception) -> str:
         """Ends the response with an error; returns its status."""
-        shown = shown_error(error, self._entry.trace_id, self._state.hidden)
+        shown = shown_error(error, self._entry.trace_id, self._state.hidden_addresses)
         try:
             return await self._end({"status": "failed", "error": {"code": _code(shown), "message": shown.message}})
         except RequestRefused:
@@ -209,11 +209,11 @@ class BackgroundResponse:
 
         items = [] if status == "failed" else [*turn.items, *changes["output"]]
         end = (self.key, changes, f"response.{status}", turn.conversation, items)
-        ended = await self._kept(lambda tables: tables.background.end(*end))
+        ended = await self._store(lambda tables: tables.background.end(*end))
         self.body = {**self.body, **changes}
         return status if ended else "cancelled"
 
-    async def _kept(self, work: Callable[[StoredTables], bool]) -> bool:
+    async def _store(self, work: Callable[[StoredTables], bool]) -> bool:
         """Returns what `work` does with the store. Tried again while it is down: an answer may have been paid."""
         for seconds in _RETRY_SECONDS:
             with suppress(RequestRefused):
@@ -240,7 +240,7 @@ def _client_request(job: AnswerJob) -> Any:
     window = cast("Mapping[str, Any]", options).get("completion_window") if isinstance(options, dict) else None
     if window not in (None, "soonest"):
         message = "responses in the background are made at once: expected soonest"
-        raise refused(400, message, path=f"{_OPTIONS}.completion_window")
+        raise refusal(400, message, path=f"{_OPTIONS}.completion_window")
     body = compact({name: value for name, value in data.items() if name not in _NOT_SENT})
     return replace(job.client_request, wire=replace(job.client_request.wire, body=body), is_changed=True)
 

@@ -90,7 +90,7 @@ class ResponseFields:
             asked["conversation"] = {"id": asked["conversation"]}
         self._asked = asked
 
-    def completed(self, response: Mapping[str, Any]) -> dict[str, Any]:
+    def complete(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a response with all fields: as asked for, else as the provider gave them, else the defaults."""
         given = {name: value for name, value in response.items() if value is not None or name not in DEFAULTS}
         defaults = {name: value for name, value in DEFAULTS.items() if name not in given}
@@ -113,7 +113,7 @@ class ResponseFields:
         if not line.startswith(_LINE) or _RESPONSE not in line:
             return line
         event = json.loads(line[len(_LINE) :])
-        return _LINE + compact({**event, "response": self.completed(event["response"])})
+        return _LINE + compact({**event, "response": self.complete(event["response"])})
 
 
 def compact(value: Any) -> bytes:
@@ -169,10 +169,10 @@ def stored_items(value: object, path: str) -> list[Item]:
         value = [{"role": "user", "content": value}]
     if not isinstance(value, list):
         raise InvalidInputError(f"expected a text or a list of items, got {type(value).__name__}", path=path)
-    return [_stored(item, f"{path}[{index}]") for index, item in enumerate(cast("list[object]", value))]
+    return [_stored_item(item, f"{path}[{index}]") for index, item in enumerate(cast("list[object]", value))]
 
 
-def _stored(item: object, path: str) -> Item:
+def _stored_item(item: object, path: str) -> Item:
     if not isinstance(item, dict):
         raise InvalidInputError(f"expected an object, got {type(item).__name__}", path=path)
     given = cast("Item", item)

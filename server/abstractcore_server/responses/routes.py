@@ -33,14 +33,14 @@ from ..calls.jobs import AnswerJob
 from ..calls.passthrough import digest_of
 from ..calls.reasoning import compaction, with_summaries
 from ..context import Reply, RequestContext
-from ..failures import refused
+from ..failures import refusal
 from ..records import RECEIPT_HEADER
 from ..requests import ClientConnection, read_object
 from ..stored_state import StoredTables
 from ..tools.requests import with_requested_tools
-from .background import FollowedResponse, made_in_background
+from .background import FollowedResponse, make_in_background
 from .items import Item, compact, new_id, page, stored_items
-from .turns import continued, found_response, turn_of
+from .turns import continue_response, found_response, turn_of
 
 if TYPE_CHECKING:
     from ..store.responses import StoredConversation, StoredResponse
@@ -55,7 +55,7 @@ async def create(context: RequestContext) -> Reply:
     else:
         turn = replace(turn, job=await with_requested_tools(turn.job))
         if turn.in_background:
-            return await made_in_background(turn)
+            return await make_in_background(turn)
         job = turn.kept_job
     return await answers.answer_job(job) if context.connection.generates else WarmUp(job)
 
@@ -71,10 +71,10 @@ async def read(context: RequestContext) -> Reply:
     if query.get("stream") != "true":
         return context.answer(found.body)
     if not found.body.get("background"):
-        raise refused(400, "a response that was not made in the background cannot be streamed again", path="stream")
+        raise refusal(400, "a response that was not made in the background cannot be streamed again", path="stream")
     key = _response_key(context)
     if await context.state.stored.run(lambda tables: tables.background.events(key, after)) is None:
-        raise refused(400, "the events of this response are not kept any more: leave out stream", path="stream")
+        raise refusal(400, "the events of this response are not kept any more: leave out stream", path="stream")
     return FollowedResponse(context, key, after)
 
 
@@ -95,7 +95,7 @@ async def input_items(context: RequestContext) -> WireResponse:
 async def cancel(context: RequestContext) -> WireResponse:
     """Cancels a response that is made in the background; answers with it, also if it has ended before."""
     if not (await _find(context)).body.get("background"):
-        raise refused(400, "only responses that are made in the background can be cancelled")
+        raise refusal(400, "only responses that are made in the background can be cancelled")
     key, changes = _response_key(context), {"status": "cancelled"}
     # Clients know no event of a cancelled response: this one ends their streams, and its response has the status.
     type = "response.incomplete"
@@ -136,7 +136,7 @@ class WarmUp:
     async def send_to(self, connection: ClientConnection) -> None:
         """Sends the events of the response; raises what is wrong with the request."""
         job, llm = await self._job.with_file_contents(), self._job.resolved.llms[0]
-        await job.planned(llm)
+        await job.plan(llm)
         renderer = job.context.dialect.renderer(job.context.format, job.client_request, job.stamp)
         deltas = (ReplyStart(0, llm.model, llm.provider), UsageDelta(1, Usage(0, 0)), ReplyEnd(2, "stop"))
         events = b"".join(map(renderer.feed, deltas)) + renderer.finish()
@@ -177,7 +177,7 @@ async def compact_conversation(context: RequestContext) -> WireResponse:
     job = await answers.read(context)
     if job.client_request.data.get("conversation") is not None:
         raise InvalidInputError("a conversation cannot be compacted: send its items as input", path="conversation")
-    job = await continued(job)
+    job = await continue_response(job)
     items = await job.off_loop(_items_of, job.client_request.wire.body)
     if not items:
         raise InvalidInputError("expected at least one item", path="input")
@@ -194,7 +194,7 @@ def _items_of(body: bytes) -> list[Item]:
 
 async def _summarizing(job: AnswerJob) -> AnswerJob:
     """Returns the job of summarizing a conversation."""
-    planned = await job.planned(job.resolved.llms[0])
+    planned = await job.plan(job.resolved.llms[0])
     return await job.off_loop(_with_transcript, job, planned.call.messages)
 
 
@@ -300,7 +300,7 @@ async def add_conversation_items(context: RequestContext) -> WireResponse:
     """Adds items to a conversation; answers with them."""
     data = await _object(context)
     if "items" not in data:
-        raise InvalidInputError("expected a list of items, got nothing", path="items")
+        raise InvalidInputError("`items` is required", path="items")
     added = _given_items(data)
     id, owner = _conversation_id(context), context.grant.owner
     await _in_conversations(context, lambda tables: tables.conversations.append(owner, id, added) or None)

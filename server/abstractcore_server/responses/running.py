@@ -77,7 +77,7 @@ class RunningResponses:
 
     async def begin(self) -> None:
         """Lets the responses of processes that have died fail."""
-        died = [] if self._shared is None else self._shared.buried()
+        died = [] if self._shared is None else self._shared.dead_processes()
         if died:
             with suppress(RequestRefused):  # which was logged, and they will expire
                 await self._stored.run(lambda tables: tables.background.free(died))

@@ -13,7 +13,7 @@ from abstractcore.errors import InvalidInputError
 
 from ..calls.jobs import AnswerJob
 from ..dialects.base import ClientRequest, flag_at
-from ..failures import RequestRefused, refused
+from ..failures import RequestRefused, refusal
 from ..stored_state import StoredTables
 from ..tools.requests import uses_tools
 from .items import Item, compact, stored_items
@@ -46,7 +46,7 @@ async def turn_of(job: AnswerJob) -> ResponseTurn | None:
         raise InvalidInputError(f"it cannot be given together with {_CONVERSATION}", path=_PREVIOUS)
     in_background = flag_at(data, _BACKGROUND)
     if in_background and not flag_at(data, _STORE, True):
-        raise refused(400, "a response in the background has to be stored", path=_BACKGROUND)
+        raise refusal(400, "a response in the background has to be stored", path=_BACKGROUND)
     keeps = in_background or (flag_at(data, _STORE, True) and not (own_format and _STORE in data))
     kept = None if previous is None else job.context.connection.kept_items(previous)
     earlier = kept if kept is not None else await _earlier_items(job, previous, conversation)
@@ -56,7 +56,7 @@ async def turn_of(job: AnswerJob) -> ResponseTurn | None:
         raise _unknown(previous, conversation)
     is_vendors = own_format and earlier is None and not keeps
     if not is_vendors:
-        job = await _continuing(job, earlier, keeps=keeps)
+        job = await _continue(job, earlier, keeps=keeps)
     given, size = data.get("input", []), len(job.client_request.wire.body)
     await job.off_loop(job.context.connection.keep_items, earlier or (), given, size)
     if is_vendors:
@@ -65,7 +65,7 @@ async def turn_of(job: AnswerJob) -> ResponseTurn | None:
     return ResponseTurn(job, keeps, previous, conversation, items, kept or (), in_background)
 
 
-async def continued(job: AnswerJob) -> AnswerJob:
+async def continue_response(job: AnswerJob) -> AnswerJob:
     """Returns the job of a request that stores nothing, which has the items that it continues.
 
     Raises `RequestRefused` for an id that is not stored here, and for a response that cannot be continued.
@@ -74,7 +74,7 @@ async def continued(job: AnswerJob) -> AnswerJob:
     earlier = await _earlier_items(job, previous, None)
     if earlier is None and previous is not None:
         raise _unknown(previous, None)
-    return await _continuing(job, earlier, keeps=False)
+    return await _continue(job, earlier, keeps=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ async def _check_ended(job: AnswerJob, previous: str) -> None:
     found = await found_response(job.context, previous)
     status = None if found is None else found.body.get("status")
     if status not in (None, "completed", "incomplete"):
-        raise refused(400, f"the response {previous[:100]!r} cannot be continued: it is {status}", path=_PREVIOUS)
+        raise refusal(400, f"the response {previous[:100]!r} cannot be continued: it is {status}", path=_PREVIOUS)
 
 
 async def found_response(context: RequestContext, id: str) -> StoredResponse | None:
@@ -159,7 +159,7 @@ async def found_response(context: RequestContext, id: str) -> StoredResponse | N
     return await context.state.stored.run(find)
 
 
-async def _continuing(job: AnswerJob, earlier: Sequence[Item] | None, *, keeps: bool) -> AnswerJob:
+async def _continue(job: AnswerJob, earlier: Sequence[Item] | None, *, keeps: bool) -> AnswerJob:
     """Returns the job with the items that it continues."""
     large = is_large(job.client_request.wire.body) or is_large(earlier or ())
     return replace(job, client_request=await job.context.off_loop(large, _client_request, job, earlier, keeps))
@@ -195,8 +195,8 @@ def _unknown(previous: str | None, conversation: str | None) -> RequestRefused:
     )
     message = f"there is no {what} {str(id)[:100]!r} here: it was not stored, has expired, or was deleted"
     if path == _CONVERSATION:
-        return refused(404, message, path=path)
-    return refused(400, message, path=path, code="previous_response_not_found")
+        return refusal(404, message, path=path)
+    return refusal(400, message, path=path, code="previous_response_not_found")
 
 
 def _last_response(events: bytes) -> Mapping[str, Any] | None:

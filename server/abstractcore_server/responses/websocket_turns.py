@@ -15,7 +15,7 @@ from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Runtime
 
 from ..dialects.base import flag_at
-from ..failures import RequestRefused, refused
+from ..failures import RequestRefused, refusal
 from ..requests import ClientConnection, Message, read_object
 from .items import Item, compact, stored_items
 
@@ -80,7 +80,7 @@ class TurnRequest:
     def _read(self, message: Message) -> None:
         text: str | None = message.get("text")
         if text is None:
-            raise refused(400, "the message is binary: send JSON as a text message")
+            raise refusal(400, "the message is binary: send JSON as a text message")
         data = read_object(text.encode(), {})
         self.stream_id = _stream_id(data.pop("stream_id", None))
         kind = data.pop("type", None)
@@ -97,7 +97,7 @@ def _stream_id(value: object) -> str | None:
     if value is None or (isinstance(value, str) and _STREAM_ID.fullmatch(value)):
         return value
     message = "expected 1 to 256 letters, digits, underscores, hyphens and periods"
-    raise refused(400, message, path="stream_id", code="invalid_stream_id")
+    raise refusal(400, message, path="stream_id", code="invalid_stream_id")
 
 
 class TurnConnection(ClientConnection):
@@ -116,7 +116,7 @@ class TurnConnection(ClientConnection):
         recent: RecentResponses,
         runtime: Runtime,
     ) -> None:
-        super().__init__(self._receive, self._unused)
+        super().__init__(self._receive, self._refuse_message)
         self._request = request
         self._say = say
         self._gone = gone
@@ -138,7 +138,7 @@ class TurnConnection(ClientConnection):
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
-    async def _unused(self, message: Message) -> None:
+    async def _refuse_message(self, message: Message) -> None:
         raise AssertionError(message["type"])
 
     @property
@@ -188,7 +188,7 @@ class TurnConnection(ClientConnection):
             self._recent.add(self._request.stream_id, recent)
 
     async def _say_all(self, events: Sequence[bytes], *, more: bool) -> None:
-        named = [self._named(event) for event in events]
+        named = [self._with_stream_id(event) for event in events]
         for event in named:
             self._count(event + b"\n")
         if not more:
@@ -197,7 +197,7 @@ class TurnConnection(ClientConnection):
             for event in named:
                 await self._say(event.decode("utf-8", "replace"))
 
-    def _named(self, event: bytes) -> bytes:
+    def _with_stream_id(self, event: bytes) -> bytes:
         """Returns an event with the id of its stream."""
         if self._request.stream_id is None:
             return event

@@ -14,7 +14,7 @@ from abstractcore.ports import Runtime
 
 from ..configuration.settings import ServerLimits
 from ..context import Reply, RequestContext
-from ..failures import refused
+from ..failures import refusal
 from ..requests import ClientConnection, Message, Receive, Send
 from .items import compact
 from .websocket_turns import RecentResponses, TurnConnection, TurnRequest
@@ -136,7 +136,7 @@ async def open_websocket(context: RequestContext) -> Reply:
     """Opens a WebSocket connection for responses. Raises `RequestRefused` for another request than its handshake."""
     if not isinstance(context.connection, Handshake):
         message = "GET is for WebSocket connections, with a whole handshake; a request for a response is a POST"
-        raise refused(426, message, upgrade="websocket")
+        raise refusal(426, message, upgrade="websocket")
     return _Accepted(context)
 
 
@@ -248,7 +248,7 @@ class Socket:
         if name is not None and name not in self._streams:
             if len(self._streams) == _MOST_STREAMS:
                 message, code = f"a connection has at most {_MOST_STREAMS} streams", "websocket_stream_limit_reached"
-                request.problem = refused(400, message, path="stream_id", code=code)
+                request.problem = refusal(400, message, path="stream_id", code=code)
                 return None
             self._streams.add(name)
         return name

@@ -125,18 +125,18 @@ class BackgroundResponses:
     def free_expired(self, key: ResponseKey) -> None:
         """Lets a response fail if its process has given no sign for `ALIVE_SECONDS`."""
         table = background_responses.c
-        is_late = _named(background_responses, key) & table.ended.is_(None) & (table.alive_until <= self._now())
+        is_late = _of_response(background_responses, key) & table.ended.is_(None) & (table.alive_until <= self._now())
         if self.database.read(lambda connection: _keys(connection, is_late)):
             self._abandon(is_late)
 
     @reads
     def events(self, connection: Connection, key: ResponseKey, after: int) -> EventPage | None:
         """Returns the first events of a response whose numbers are above `after`; None if there are none any more."""
-        asked = select(background_responses.c.ended).where(_named(background_responses, key))
+        asked = select(background_responses.c.ended).where(_of_response(background_responses, key))
         row = connection.execute(asked).first()
         if row is None:
             return None
-        later = _named(response_events, key) & (response_events.c.number > after)
+        later = _of_response(response_events, key) & (response_events.c.number > after)
         found = select(response_events.c.event).where(later).order_by(response_events.c.number).limit(_MOST_EVENTS)
         events = connection.execute(found).scalars().all()
         return EventPage(events, row.ended is not None and len(events) < _MOST_EVENTS)
@@ -149,7 +149,7 @@ class BackgroundResponses:
     def _change(
         self, connection: Connection, key: ResponseKey, changes: Mapping[str, Any], type: str, *, ends: bool
     ) -> bool:
-        named = _named(responses, key)
+        named = _of_response(responses, key)
         # Locked in the order in which a deletion locks: the response, then what belongs to it.
         before = connection.execute(select(responses.c.body).where(named).with_for_update()).scalar()
         count = _running(connection, key)
@@ -159,7 +159,7 @@ class BackgroundResponses:
         connection.execute(update(responses).where(named).values(body=body))
         _append(connection, key, count, [{"type": type, "response": body}])
         if ends:
-            ended = update(background_responses).where(_named(background_responses, key))
+            ended = update(background_responses).where(_of_response(background_responses, key))
             connection.execute(ended.values(ended=self._now()))
         return True
 
@@ -167,7 +167,7 @@ class BackgroundResponses:
 def _running(connection: Connection, key: ResponseKey) -> int | None:
     """Returns the number of events of a response, which is locked; None if it has ended or was deleted."""
     table = background_responses.c
-    running = _named(background_responses, key) & table.ended.is_(None)
+    running = _of_response(background_responses, key) & table.ended.is_(None)
     return connection.execute(select(table.events).where(running).with_for_update()).scalar()
 
 
@@ -184,7 +184,7 @@ def _append(connection: Connection, key: ResponseKey, begin: int, events: Sequen
     ]
     if rows:
         connection.execute(insert(response_events), rows)
-        counted = update(background_responses).where(_named(background_responses, key))
+        counted = update(background_responses).where(_of_response(background_responses, key))
         connection.execute(counted.values(events=begin + len(rows)))
 
 
@@ -197,6 +197,6 @@ def _keys(connection: Connection, which: ColumnElement[bool]) -> set[ResponseKey
     return {(owner, id) for owner, id in connection.execute(select(table.owner, table.id).where(which))}
 
 
-def _named(table: Table, key: ResponseKey) -> ColumnElement[bool]:
+def _of_response(table: Table, key: ResponseKey) -> ColumnElement[bool]:
     owner, id = key
     return (table.c.owner == owner) & (table.c.id == id)

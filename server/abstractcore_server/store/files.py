@@ -253,12 +253,12 @@ class Uploads:
     @writes
     def drop_part(self, connection: Connection, part: str) -> None:
         """Takes a part that could not be written from its upload."""
-        connection.execute(_dropped(upload_parts.c.id == part))
+        connection.execute(_drop_statement(upload_parts.c.id == part))
 
     @writes
     def check(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
         """Returns the upload, which the parts, in this order, complete; raises `InvalidInputError` if they do not."""
-        return self._checked(connection, owner, id, parts)
+        return self._check_parts(connection, owner, id, parts)
 
     @writes
     def complete(
@@ -275,14 +275,14 @@ class Uploads:
         upload, and `QuotaExceeded` for a file too many. Its other parts are dropped.
         """
         now = self._now()
-        upload = self._checked(connection, owner, id, parts)
+        upload = self._check_parts(connection, owner, id, parts)
         check_files(connection, owner, quota)
         seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
         made = ClientFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
         insert_file(connection, owner, made)
         completed = update(uploads).where(uploads.c.id == id)
         connection.execute(completed.values(file=file, parts=list(parts)))
-        connection.execute(_dropped(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
+        connection.execute(_drop_statement(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
         return made
 
     @writes
@@ -290,7 +290,7 @@ class Uploads:
         """Cancels an upload, whose parts are not needed any more."""
         upload = self._pending(connection, owner, id)
         connection.execute(update(uploads).where(uploads.c.id == id).values(cancelled=True))
-        connection.execute(_dropped(upload_parts.c.upload == id))
+        connection.execute(_drop_statement(upload_parts.c.upload == id))
         return upload
 
     def _pending(self, connection: Connection, owner: str, id: str) -> StoredUpload:
@@ -306,7 +306,7 @@ class Uploads:
             raise InvalidInputError(f"the upload {id} was cancelled")
         return StoredUpload(*(getattr(row, column.name) for column in _UPLOAD_FACTS))
 
-    def _checked(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
+    def _check_parts(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
         upload = self._pending(connection, owner, id)
         whole = select(upload_parts.c.id, upload_parts.c.size).where(upload_parts.c.upload == id, upload_parts.c.whole)
         sizes: dict[str, int] = dict(connection.execute(whole).all())
@@ -332,7 +332,7 @@ def _check_uploads(connection: Connection, owner: str, quota: Quota) -> None:
         raise QuotaExceeded("uploads")
 
 
-def _dropped(which: ColumnElement[bool]) -> Update:
+def _drop_statement(which: ColumnElement[bool]) -> Update:
     return update(upload_parts).where(which).values(upload=None)
 
 

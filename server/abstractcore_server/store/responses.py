@@ -56,7 +56,7 @@ class Responses:
         """Removes a response; returns whether there was one."""
         if self._read(connection, owner, id) is None:
             return False
-        connection.execute(delete(responses).where(_named(owner, id)))
+        connection.execute(delete(responses).where(_of_response(owner, id)))
         return True
 
     @reads
@@ -76,7 +76,7 @@ class Responses:
         return [item for each in reversed(chain) for item in (*each.input, *each.body["output"])]
 
     def _read(self, connection: Connection, owner: str, id: str) -> StoredResponse | None:
-        asked = _named(owner, id) & (responses.c.expires > self._now())
+        asked = _of_response(owner, id) & (responses.c.expires > self._now())
         row = connection.execute(select(responses).where(asked)).first()
         return None if row is None else StoredResponse(row.body, row.input, row.previous)
 
@@ -93,11 +93,11 @@ def put(connection: Connection, owner: str, response: StoredResponse, now: float
         "body": dict(response.body),
         "input": list(response.input),
     }
-    connection.execute(delete(responses).where(_named(owner, id) | (responses.c.expires <= now)))
+    connection.execute(delete(responses).where(_of_response(owner, id) | (responses.c.expires <= now)))
     connection.execute(insert(responses).values(row))
 
 
-def _named(owner: str, id: str) -> ColumnElement[bool]:
+def _of_response(owner: str, id: str) -> ColumnElement[bool]:
     return (responses.c.owner == owner) & (responses.c.id == id)
 
 

@@ -60,7 +60,7 @@ class ToolOffer:
     approvals: Mapping[str, Approval] = field(default=_NOTHING)
     most_calls: int | None = None
 
-    def named(self, taken: Collection[str]) -> dict[str, ServerTool]:
+    def tools_by_name(self, taken: Collection[str]) -> dict[str, ServerTool]:
         """Returns the tools by the names that the model is given: one whose name is `taken`, or that two servers have,
         gets that of its server before it.
         """
@@ -131,11 +131,11 @@ class ItemParts:
         """Returns the list of tools of each server that the conversation has none of yet."""
         return [OpaquePart(self._provider, LIST_TOOLS, listing_item(each)) for each in self._listings]
 
-    def started(self, call: ToolCall) -> HostedToolCall | None:
+    def started_call(self, call: ToolCall) -> HostedToolCall | None:
         """Returns a call that begins to run."""
         return None if call.name not in self._tools else self._call(call, "in_progress")
 
-    def ended(self, step: ToolStep) -> tuple[HostedToolCall, HostedToolResult] | None:
+    def ended_call(self, step: ToolStep) -> tuple[HostedToolCall, HostedToolResult] | None:
         """Returns a call with its result; None for one that was not to be run."""
         call = step.call
         if call.name not in self._tools or step.outcome in _NOT_RUN:
@@ -143,7 +143,7 @@ class ItemParts:
         hosted = self._call(call, "failed" if step.result.is_error else "completed")
         return hosted, HostedToolResult(hosted.id, (TextPart(_text(step.result.content)),))
 
-    def shown(self, part: Part) -> Part:
+    def shown_part(self, part: Part) -> Part:
         """Returns a part, of which guards may have changed the texts, as the wire format writes it."""
         if isinstance(part, HostedToolCall) and part.id in self._items:
             item = {**self._items[part.id], "arguments": part.arguments_text}
@@ -156,7 +156,7 @@ class ItemParts:
             return HostedToolResult(part.call_id, (TextPart(text),), {self._provider: {"output": text}})
         return part
 
-    def waiting(self, pending: PendingCall) -> ToolCall | None:
+    def waiting_call(self, pending: PendingCall) -> ToolCall | None:
         """Returns the question about a call that waits for approval."""
         tool = self._tools.get(pending.call.name)
         if tool is None:
@@ -279,7 +279,7 @@ class ToolConversation:
             if index > last and id not in self._done
         }
 
-    def written(self, names: Mapping[tuple[str, str], str]) -> list[Any]:
+    def portable_items(self, names: Mapping[tuple[str, str], str]) -> list[Any]:
         """Returns the items with function calls in place of this server's own, which any model reads. A call that waits
         is one without an output. `names` are the names that the model has for tools, by server and tool.
 

@@ -37,19 +37,19 @@ class CallParts(Protocol):
         """Returns the parts before the answer."""
         ...
 
-    def started(self, call: ToolCall) -> HostedToolCall | None:
+    def started_call(self, call: ToolCall) -> HostedToolCall | None:
         """Returns a call that begins to run."""
         ...
 
-    def ended(self, step: ToolStep) -> tuple[HostedToolCall, HostedToolResult] | None:
+    def ended_call(self, step: ToolStep) -> tuple[HostedToolCall, HostedToolResult] | None:
         """Returns a call with its result."""
         ...
 
-    def waiting(self, pending: PendingCall) -> ToolCall | None:
+    def waiting_call(self, pending: PendingCall) -> ToolCall | None:
         """Returns the question about a call that waits."""
         ...
 
-    def shown(self, part: Part) -> Part:
+    def shown_part(self, part: Part) -> Part:
         """Returns a part, of which guards may have changed the texts, as the wire format writes it."""
         ...
 
@@ -61,16 +61,16 @@ class NoParts:
         """Returns nothing."""
         return ()
 
-    def started(self, call: ToolCall) -> None:
+    def started_call(self, call: ToolCall) -> None:
         """Returns nothing."""
 
-    def ended(self, step: ToolStep) -> None:
+    def ended_call(self, step: ToolStep) -> None:
         """Returns nothing."""
 
-    def waiting(self, pending: PendingCall) -> None:
+    def waiting_call(self, pending: PendingCall) -> None:
         """Returns nothing."""
 
-    def shown(self, part: Part) -> Part:
+    def shown_part(self, part: Part) -> Part:
         """Returns the part."""
         return part
 
@@ -100,12 +100,12 @@ class MergedReply:
 
     def feed(self, events: Iterable[StreamEvent]) -> list[Delta]:
         """Returns the deltas of some events."""
-        return [delta for event in events for delta in self._fed(event)]
+        return [delta for event in events for delta in self._deltas_of(event)]
 
     def finish(self, pending: Iterable[PendingCall]) -> list[Delta]:
         """Returns the last deltas; `pending` are the calls that wait."""
-        asked = [question for each in pending if (question := self._parts.waiting(each)) is not None]
-        deltas = [delta for question in asked for delta in self._added(question)]
+        asked = [question for each in pending if (question := self._parts.waiting_call(each)) is not None]
+        deltas = [delta for question in asked for delta in self._whole_call(question)]
         end = self._end or ReplyEnd(0, "stop")
         reason: FinishReason = end.finish_reason
         if asked:
@@ -114,14 +114,16 @@ class MergedReply:
             reason = "stop"
         return [*deltas, replace(end, sequence=self._number(), finish_reason=reason)]
 
-    def _fed(self, event: StreamEvent) -> list[Delta]:
+    def _deltas_of(self, event: StreamEvent) -> list[Delta]:
         if isinstance(event, ReplyStart):
-            return self._begun(event)
+            return self._begin(event)
         if isinstance(event, ToolProgress):
             return []
         if isinstance(event, ToolStarted | ToolEnded):
-            begin = [] if self._has_begun else self._begun(ReplyStart(0, self._model))
-            return begin + (self._started(event.call) if isinstance(event, ToolStarted) else self._ended(event.step))
+            begin = [] if self._has_begun else self._begin(ReplyStart(0, self._model))
+            return begin + (
+                self._start_call(event.call) if isinstance(event, ToolStarted) else self._end_call(event.step)
+            )
         if isinstance(event, ReplyEnd):
             self._end = event
             self._before, self._usage = self._before + self._usage, Usage()
@@ -133,7 +135,7 @@ class MergedReply:
             return [UsageDelta(self._number(), self._before + event.usage)]
         return self._of_block(event)
 
-    def _begun(self, start: ReplyStart) -> list[Delta]:
+    def _begin(self, start: ReplyStart) -> list[Delta]:
         if self._has_begun:
             return []
         self._has_begun = True
@@ -155,16 +157,16 @@ class MergedReply:
         self._next = max(self._next, block + 1)
         return [replace(event, sequence=self._number(), block=block)]
 
-    def _started(self, call: ToolCall) -> list[Delta]:
-        part = self._parts.started(call)
+    def _start_call(self, call: ToolCall) -> list[Delta]:
+        part = self._parts.started_call(call)
         if part is None:
             return []
         self._blocks[call.id] = self._new_block()
         self._new_block()  # of its result
         return [PartDelta(self._number(), self._blocks[call.id], part)]
 
-    def _ended(self, step: ToolStep) -> list[Delta]:
-        parts = self._parts.ended(step)
+    def _end_call(self, step: ToolStep) -> list[Delta]:
+        parts = self._parts.ended_call(step)
         if parts is None:
             return []
         call, result = parts
@@ -174,7 +176,7 @@ class MergedReply:
         block = self._blocks.pop(step.call.id)
         return [PartDelta(self._number(), block, call), PartDelta(self._number(), block + 1, result)]
 
-    def _added(self, call: ToolCall) -> list[Delta]:
+    def _whole_call(self, call: ToolCall) -> list[Delta]:
         """Returns the deltas of a whole call."""
         block = self._new_block()
         return [

@@ -14,7 +14,7 @@ from abstractcore.registry import did_you_mean, nearest_names
 
 from ..calls.jobs import AnswerJob
 from ..dialects.base import count_at
-from ..failures import refused
+from ..failures import refusal
 from ..responses.items import Item, compact
 from .items import ToolConversation, ToolOffer, hidden_offer, names_by_tool
 from .servers import Listing, MCPServers, ServerTool
@@ -34,7 +34,7 @@ class RequestedServer:
     allows: Callable[[ServerTool], bool]
     needs_approval: Callable[[ServerTool], bool]
 
-    def chosen(self, listing: Listing) -> Listing:
+    def choose(self, listing: Listing) -> Listing:
         """Returns the tools that are wanted, with the stricter of both rules."""
         kept = (each for each in listing.tools if self.allows(each))
         tools = (replace(each, rule="always") if self.needs_approval(each) else each for each in kept)
@@ -63,10 +63,10 @@ def refuse_addresses(tools: Sequence[object], ours: Collection[str], *, are_allo
         name = next(name for name in _ELSEWHERE if given.get(name))
         if not are_allowed:
             message = "this server connects to MCP servers of its own configuration only: name one by its server_label"
-            raise refused(400, message, path=f"tools[{index}].{name}")
+            raise refusal(400, message, path=f"tools[{index}].{name}")
         if str(given.get("server_label")) in ours:
             message = f"a server of the configuration has this label: give another one, or leave out {name}"
-            raise refused(400, message, path=f"tools[{index}].server_label")
+            raise refusal(400, message, path=f"tools[{index}].server_label")
 
 
 def _is_mcp(tool: object) -> bool:
@@ -169,11 +169,11 @@ async def shown_offer(
     server that cannot be reached.
     """
     listed = await servers.listings([each.label for each in wanted])
-    chosen = [each.chosen(listing) for each, listing in zip(wanted, listed, strict=True)]
+    chosen = [each.choose(listing) for each, listing in zip(wanted, listed, strict=True)]
     tools = tuple(tool for listing in chosen for tool in listing.tools)
     if len(tools) > most:
         message = f"{len(tools):,} tools of MCP servers are too many, the limit is {most}: choose some"
-        raise refused(400, message, path="tools.allowed_tools")
+        raise refusal(400, message, path="tools.allowed_tools")
     new = tuple(listing for listing in chosen if listing.server not in conversation.has_listing)
     warnings = tuple(warning for listing in chosen for warning in listing.warnings)
     return ToolOffer(servers, tools, True, warnings, new, conversation.approvals, most_calls)
@@ -207,9 +207,9 @@ async def with_requested_tools(job: AnswerJob) -> AnswerJob:
     is_used = uses_tools(body)
     conversation = await job.off_loop(partial(ToolConversation, items, servers, is_strict=is_used))
     offer = await _offer(job, conversation, tools) if is_used else None
-    names = {} if offer is None else names_by_tool(offer.named(_names_of_functions(tools)))
+    names = {} if offer is None else names_by_tool(offer.tools_by_name(_names_of_functions(tools)))
     if items:
-        body["input"] = await job.off_loop(conversation.written, names)
+        body["input"] = await job.off_loop(conversation.portable_items, names)
     if offer is not None:
         body = _without_ours(body)
         body |= {"store": False, "tool_choice": _tool_choice(body.get("tool_choice"), names)}

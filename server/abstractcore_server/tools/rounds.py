@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _INPUT = "input"
 
 
-async def resumed(
+async def resume_loop(
     id: str,
     call: ModelCall,
     approvals: Mapping[str, Approval],
@@ -60,7 +60,7 @@ async def resumed(
     """
     if not approvals:
         return ToolLoop(id, call), ()
-    found = [number for number, message in enumerate(call.messages) if _decided(message.parts, approvals)]
+    found = [number for number, message in enumerate(call.messages) if _decided_calls(message.parts, approvals)]
     if not found or not found[-1]:
         raise InvalidInputError("expected the call that was answered, and the messages before it", path=_INPUT)
     index = found[-1]
@@ -72,7 +72,7 @@ async def resumed(
     specs = {spec.name: spec for spec in call.tools}
     reply = ModelReply(call.messages[index].parts, "tool_calls")
     waiting = [_pending(each, id, specs, approvals) for each in reply.tool_calls]
-    if len(_decided(reply.parts, approvals)) < len(approvals):
+    if len(_decided_calls(reply.parts, approvals)) < len(approvals):
         raise InvalidInputError("the approvals are of different answers: send those of the last one", path=_INPUT)
     loop = ToolLoop(
         id,
@@ -89,7 +89,7 @@ async def resumed(
     return loop, (*given, *denied, *(await approved(allowed) if allowed else ()))
 
 
-def _decided(parts: tuple[object, ...], approvals: Mapping[str, Approval]) -> list[ToolCall]:
+def _decided_calls(parts: tuple[object, ...], approvals: Mapping[str, Approval]) -> list[ToolCall]:
     return [part for part in parts if isinstance(part, ToolCall) and part.id in approvals]
 
 
@@ -131,17 +131,17 @@ class ToolRounds:
         self, llm: abstractcore.LLM, call: ModelCall, timeout: float
     ) -> tuple[GenerateResponse[None], ModelReply]:
         """Returns the response of all rounds, and the reply for the client. Raises as `llm.arun` does."""
-        async with self.offer.servers.used():
-            loop, answers = await self._begun(call)
+        async with self.offer.servers.keep_running():
+            loop, answers = await self._begin_loop(call)
             response = await llm.aresume(
                 loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, deps=None
             )
-            await self.offer.servers.approved.saved()
+            await self.offer.servers.approved.wait_until_saved()
         events: list[StreamEvent] = []
         for number, reply in enumerate(response.steps):
             events += [] if number < len(loop.replies) else deltas_of(reply)
             events += [ToolEnded(step) for step in response.tool_steps if step.round == number]
-        merged = self._merged(call)
+        merged = self._merged_reply(call)
         return response, accumulate([*merged.feed(events), *merged.finish(response.pending)])
 
     @property
@@ -153,35 +153,35 @@ class ToolRounds:
         """Returns the stream of all rounds, which begins when it is entered."""
         return RoundsStream(self, llm, call, timeout)
 
-    async def opened(
+    async def open_stream(
         self, stack: AsyncExitStack, llm: abstractcore.LLM, call: ModelCall, timeout: float
     ) -> tuple[abstractcore.AsyncStream[None], MergedReply]:
         """Returns the stream of the loop, which `stack` closes, and what merges it."""
-        await stack.enter_async_context(self.offer.servers.used())
-        loop, answers = await self._begun(call)
+        await stack.enter_async_context(self.offer.servers.keep_running())
+        loop, answers = await self._begin_loop(call)
         stream = await llm.aresume(
             loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, stream=True
         )
-        return await stack.enter_async_context(stream), self._merged(call)
+        return await stack.enter_async_context(stream), self._merged_reply(call)
 
-    async def _begun(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
+    async def _begin_loop(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
         approved = partial(self.offer.servers.approved.answers, self.owner)
-        return await resumed(next_trace_id(), call, self.offer.approvals, approved)
+        return await resume_loop(next_trace_id(), call, self.offer.approvals, approved)
 
-    def guarded(self, guarding: Guarding) -> ToolRounds:
+    def with_guards(self, guarding: Guarding) -> ToolRounds:
         """Returns these rounds with tools whose arguments the guards of the call see before they run, and whose results
         before the model.
         """
-        tools = {name: replace(each, tool=_guarded(each.tool, guarding)) for name, each in self.tools.items()}
+        tools = {name: replace(each, tool=_guard_tool(each.tool, guarding)) for name, each in self.tools.items()}
         return replace(self, tools=tools)
 
-    def shown(self, reply: ModelReply) -> ModelReply:
+    def shown_reply(self, reply: ModelReply) -> ModelReply:
         """Returns a reply, of which guards may have changed the texts, as the client's wire format writes it."""
-        return replace(reply, parts=tuple(map(self.parts.shown, reply.parts)))
+        return replace(reply, parts=tuple(map(self.parts.shown_part, reply.parts)))
 
     def shown_delta(self, delta: Delta) -> Delta:
         """Returns a delta, as `shown` does a reply."""
-        return replace(delta, part=self.parts.shown(delta.part)) if isinstance(delta, PartDelta) else delta
+        return replace(delta, part=self.parts.shown_part(delta.part)) if isinstance(delta, PartDelta) else delta
 
     def runs(self, steps: Sequence[ToolStep]) -> list[dict[str, Any]]:
         """Returns the calls of tools of the server, as JSON data."""
@@ -219,11 +219,11 @@ class ToolRounds:
         if isinstance(event, ToolEnded) and event.step.call.name in self.tools:
             self.entry.tools.append(self._run_of(event.step))
 
-    def _merged(self, call: ModelCall) -> MergedReply:
+    def _merged_reply(self, call: ModelCall) -> MergedReply:
         return MergedReply(self.own_tools, self.parts, call.model)
 
 
-def _guarded(tool: Tool[..., Any], guarding: Guarding) -> Tool[..., Any]:
+def _guard_tool(tool: Tool[..., Any], guarding: Guarding) -> Tool[..., Any]:
     async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
         checked = await guarding.tool_call(call)
         try:
@@ -249,7 +249,7 @@ class RoundsStream:
         self._has_ended = False
 
     async def __aenter__(self) -> Self:
-        self._opened = await self._rounds.opened(self._stack, self._llm, self._call, self._timeout)
+        self._opened = await self._rounds.open_stream(self._stack, self._llm, self._call, self._timeout)
         return self
 
     async def __aexit__(
@@ -266,7 +266,7 @@ class RoundsStream:
             if deltas := merged.feed(events):
                 return deltas
         self._has_ended = True
-        await self._rounds.offer.servers.approved.saved()
+        await self._rounds.offer.servers.approved.wait_until_saved()
         return merged.finish(stream.response.pending)
 
     @property

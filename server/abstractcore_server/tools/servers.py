@@ -48,7 +48,7 @@ class ApprovedToolCalls:
         Raises `InvalidInputError` for one that has begun before, and has no result: then no other one may run either.
         Raises `RequestRefused` while the database is down.
         """
-        await self.saved()
+        await self.wait_until_saved()
         ids = [_digest(owner, request, pending.call) for request, pending in approved]
         begun = await self._stored.run(lambda tables: tables.approved_calls.begin({*ids}))
         return [_answer(request, pending, begun.get(id)) for id, (request, pending) in zip(ids, approved, strict=True)]
@@ -65,7 +65,7 @@ class ApprovedToolCalls:
         with suppress(RequestRefused):  # of a database that is down, which was logged: no result will be known
             await self._stored.run(lambda tables: tables.approved_calls.end(id, data))
 
-    async def saved(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Waits until all results are saved."""
         if self._saving:
             await asyncio.wait([*self._saving])
@@ -170,22 +170,22 @@ class MCPServers:
         """Returns the tools of a server; requests at the same time share the work, which goes on without them."""
         running = self._running.get(name)
         if running is None:
-            running = self._running[name] = asyncio.create_task(self._asked(name))
-            running.add_done_callback(lambda task: self._ended(name, task))
+            running = self._running[name] = asyncio.create_task(self._ask(name))
+            running.add_done_callback(lambda task: self._forget_task(name, task))
         return await asyncio.shield(running)
 
-    def _ended(self, name: str, task: asyncio.Task[Listing]) -> None:
+    def _forget_task(self, name: str, task: asyncio.Task[Listing]) -> None:
         del self._running[name]
         if not task.cancelled():
             task.exception()  # its requests may have been cancelled: nobody else reads it
 
-    async def _asked(self, name: str) -> Listing:
+    async def _ask(self, name: str) -> Listing:
         settings = self._settings.mcp[name]
         source = self._tools(name)
         if name not in self._latest:
             await asyncio.to_thread(import_module, "abstractcore.mcp.connections")  # the SDK takes a second
         try:
-            async with self.used():
+            async with self.keep_running():
                 served = await source.served_tools(None)
         except ToolServerError as error:
             _log.warning("%s", error.message)
@@ -195,17 +195,17 @@ class MCPServers:
             return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
         made_of, listing = self._latest.get(name, (None, None))
         if listing is None or made_of != served:
-            listing = await off_loop(self._runtime, is_large(served.tools), self._listed, name, settings, served)
+            listing = await off_loop(self._runtime, is_large(served.tools), self._list_tools, name, settings, served)
             self._latest[name] = served, listing
         return listing
 
-    def _listed(self, name: str, settings: MCPSettings, served: ServedTools) -> Listing:
+    def _list_tools(self, name: str, settings: MCPSettings, served: ServedTools) -> Listing:
         offered = (tool for tool in served.tools if _rule(settings, tool) != "deny")
-        tools = (ServerTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in offered)
+        tools = (ServerTool(name, tool.name, self._bound(name, tool), _rule(settings, tool)) for tool in offered)
         return Listing(name, tuple(tools), served.warnings)
 
     @asynccontextmanager
-    async def used(self) -> AsyncGenerator[None]:
+    async def keep_running(self) -> AsyncGenerator[None]:
         """In its body, servers that were retired go on."""
         self._uses += 1
         try:
@@ -238,12 +238,12 @@ class MCPServers:
 
         options: dict[str, Any] = {}
         if settings.command is not None:
-            options["command"] = [settings.command, *map(self._expanded, settings.args)]
-            options["env"] = {key: self._expanded(value) for key, value in settings.env.items()}
+            options["command"] = [settings.command, *map(self._expand, settings.args)]
+            options["env"] = {key: self._expand(value) for key, value in settings.env.items()}
             options["cwd"] = settings.cwd
         else:
-            options["url"] = self._expanded(settings.url or "")
-            options["headers"] = {key: self._expanded(value) for key, value in settings.headers.items()}
+            options["url"] = self._expand(settings.url or "")
+            options["headers"] = {key: self._expand(value) for key, value in settings.headers.items()}
         most = self._settings.limits.tool_message_bytes
         tools = MCPTools(name=name, connect_timeout=settings.connect_seconds, max_message_bytes=most, **options)
         tools.quotes_output = False  # what programs print is for the log, not for clients
@@ -251,13 +251,13 @@ class MCPServers:
             tools = tools.only(*settings.only)
         return tools.without(*settings.without)
 
-    def _expanded(self, text: str) -> str:
+    def _expand(self, text: str) -> str:
         try:
             return expanded(text, self._environment)
         except TypeError as error:
             raise InvalidInputError(str(error)) from None
 
-    def _bounded(self, server: str, tool: Tool[..., Any]) -> Tool[..., Any]:
+    def _bound(self, server: str, tool: Tool[..., Any]) -> Tool[..., Any]:
         """Returns a tool whose text is shortened, and whose errors say nothing of this machine."""
         most = self._settings.limits.tool_result_chars
 

@@ -701,7 +701,7 @@ def test_looking_guard_cannot_change(served: Served, http: httpx2.Client):
 
 
 INVALID = [
-    ("[guards.a]\n", 1, "it is missing"),
+    ("[guards.a]\n", 1, "`guard` is required"),
     ("[guards.a]\nguard = 'emails'\n\non_failure = 'maybe'\n", 4, "'closed' or 'open'"),
     ("[guards.a]\nguard = 'emails'\ntimeout_seconds = 0\n", 3, "at least"),
     ("[guards.a]\nguard = 'emails'\nmodel = 'x'\n", 3, "Did you mean models?"),

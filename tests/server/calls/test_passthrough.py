@@ -230,7 +230,7 @@ def test_retry_leaves_nothing_of_the_failed_attempt():
     asyncio.run(read_all(1, b"data: a\n\ndata", b": b"))
     assert relay.take_events() == b"data: a\n\n"
     asyncio.run(read_all(2, b"data: c\n\n"))
-    assert (relay.received, relay.take_events(), relay.take_rest()) == (b"data: c\n\n", b"data: c\n\n", b"")
+    assert (relay.answer, relay.take_events(), relay.take_rest()) == (b"data: c\n\n", b"data: c\n\n", b"")
     assert len(relay.calls) == 1
 
 

@@ -184,7 +184,7 @@ INVALID = [
     ("[providers]\nopenai = 1\n", 2, "expected a table"),
     ("[providers.openai]\n[providers.anthropic]\non_disconnect = 'wait'\n", 3, "'cancel' or 'drain'"),
     ("[providers.a]\nmodels = []\n[providers.openai]\noptions.api_key = 'sk-x'\n", 4, "api_key_env"),
-    ("[models.fast]\n", 1, "it is missing"),
+    ("[models.fast]\n", 1, "`models` is required"),
     ("[models.fast]\nmodels = []\n", 2, "at least one model"),
     ("[server]\nport = 1\ntls_key = 'x'\n", 1, "tls_certificate is not set"),
     ("[server]\ntls_certificate = 'nowhere.pem'\ntls_key = 'x'\n", 2, "nowhere.pem cannot be read"),
