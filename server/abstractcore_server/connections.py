@@ -330,7 +330,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def handle_parser_exception(self) -> None:
-        """Says why it closes, and drops what is still read: with unread input, TCP would reset what was said."""
+        """Sends the reason, and drops what is still read: with unread input, TCP would reset what was said."""
         close = self.conn.close_sent
         if self.close_sent or close is None:
             return

@@ -217,7 +217,7 @@ class RequestContext:
         return await self.off_loop(is_large(body), read_object, body, self.request.headers)
 
     async def off_loop(self, large: bool, function: Callable[..., T], *arguments: object) -> T:
-        """Returns what a function returns; `large` work is done in a worker thread, while others are answered."""
+        """Returns the result of a function; `large` work is done in a worker thread, while others are answered."""
         if not large:
             return function(*arguments)
         return await off_loop(self.state.services.async_runtime, large, function, *arguments)

@@ -111,7 +111,7 @@ def _with_hint(error: AbstractCoreError) -> AbstractCoreError:
 
 
 def _for_operator(error: AbstractCoreError) -> str:
-    """Returns what the operator can do. It has no paths: those of a plugin that is broken are in the log."""
+    """Returns the advice for the operator. It has no paths: those of a plugin that is broken are in the log."""
     advice = error.hint or "The log has the reason."
     return _PATH.sub(_PLACE, f"This server cannot do that: {_sentence(error)} For its operator: {advice}")
 

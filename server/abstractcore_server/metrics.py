@@ -42,11 +42,11 @@ class SharedFolder:
             _write(dead, "{}")
 
     def others(self) -> list[Counts]:
-        """Returns what the other processes that run have saved. Raises `OSError`."""
+        """Returns the counts that other processes, which still run, have saved. Raises `OSError`."""
         return self._read(_LIVE)
 
     def dead(self) -> list[Counts]:
-        """Returns what processes that have died had saved. Raises `OSError`."""
+        """Returns the counts that processes had saved before they died. Raises `OSError`."""
         return self._read(_DEAD)
 
     def dead_processes(self) -> list[str]:

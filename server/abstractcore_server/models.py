@@ -28,7 +28,7 @@ _VENDOR = "openai"
 HIDDEN = frozenset({"scripted"})
 """Providers that no client can use."""
 LONGEST_NAME = 200
-"""How many characters of a name are looked at."""
+"""How many characters of a name are read."""
 _MOST_LLMS = 512
 """How many LLMs are kept: clients choose their names."""
 _UNSET = ProviderSettings()
@@ -116,7 +116,7 @@ class LLMs:
         return provider, model
 
     def known_target_of(self, name: str, vendors: Sequence[str] = ()) -> tuple[str, str]:
-        """Returns what `target_of` does, for a model that is known to exist if its name has no provider: a call of
+        """Returns the result of `target_of` for a model that is known to exist if its name has no provider: a call of
         another one is sent to a vendor, which may have a model that is too new to be known.
 
         Raises `ModelNotFoundError`.

@@ -278,7 +278,7 @@ async def ollama_version(context: RequestContext) -> WireResponse:
 
 
 async def ollama_show(context: RequestContext) -> WireResponse:
-    """Returns what is known about a model; raises `ModelNotFoundError`."""
+    """Returns the known facts about a model; raises `ModelNotFoundError`."""
     data = await context.read_object()
     name = text_at(data, "model" if "model" in data else "name")
     facts = facts_of(context.state, name.removesuffix(":latest"), context.dialect.vendors)
@@ -298,7 +298,7 @@ async def ollama_show(context: RequestContext) -> WireResponse:
 
 
 def _capabilities(facts: ListedModel) -> list[str]:
-    """Returns what a model can do, in Ollama's words."""
+    """Returns the capabilities of a model, by Ollama's names."""
     can = {
         "completion": True,
         "tools": facts.has_tools,

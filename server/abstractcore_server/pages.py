@@ -70,7 +70,7 @@ def api_of(path: str, dialect: str) -> str:
 
 
 def summary_of(handler: Handler) -> str:
-    """Returns what a handler does, by the first sentence of its docstring, without the errors that it raises."""
+    """Returns the summary of a handler: the first sentence of its docstring, without the errors that it raises."""
     sentence = " ".join((handler.__doc__ or "").replace("`", "").split()).partition(". ")[0].removesuffix(".")
     return sentence.partition("; raises ")[0].partition("; answers with ")[0]
 

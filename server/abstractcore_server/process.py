@@ -1,4 +1,4 @@
-"""One process that serves: its socket, uvicorn, signals, and what systemd and its watcher are told."""
+"""One process that serves: its socket, uvicorn, signals, and its reports to systemd and to its watcher."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Control:
 
     def attach(self, server: Stoppable) -> None:
         """Reports that the server answers; from then on it is controlled. Signals that were blocked arrive now."""
-        asyncio.get_running_loop().add_reader(self._connection.fileno(), self._hear, server)
+        asyncio.get_running_loop().add_reader(self._connection.fileno(), self._receive, server)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         self._connection.send(READY)
 
-    def _hear(self, server: Stoppable) -> None:
+    def _receive(self, server: Stoppable) -> None:
         try:
             message = self._connection.recv()
         except (EOFError, OSError):

@@ -54,7 +54,7 @@ class StoredState:
         self._lock = threading.Lock()
 
     async def run(self, work: Callable[[StoredTables], T]) -> T:
-        """Returns what `work` does with the tables, in a thread; raises `RequestRefused` while the database is down."""
+        """Returns the result of `work`, in a thread; raises `RequestRefused` while the database is down."""
         return await asyncio.to_thread(self._run, work)
 
     def _run(self, work: Callable[[StoredTables], T]) -> T:

@@ -47,7 +47,7 @@ class _Worker:
     process: SpawnProcess
     control: Connection
     killed: tuple[str, ...]
-    is_heard: bool = False
+    has_answered: bool = False
     is_ready: bool = False
 
 
@@ -117,19 +117,19 @@ class WorkerProcesses:
         """Waits until a signal arrives, a worker is ready or has died, or one is to be started again."""
         lacks = not self._ends and len(self._workers) < self._settings.server.workers
         timeout = max(0.0, self._start_at - time.monotonic()) if lacks else None
-        starting = [worker.control for worker in self._workers if not worker.is_heard]
+        starting = [worker.control for worker in self._workers if not worker.has_answered]
         found = wait([signals, *starting, *(worker.process.sentinel for worker in self._workers)], timeout)
         for worker in list(self._workers):
             if worker.control in found:
-                self._hear(worker)
+                self._receive(worker)
             if worker.process.sentinel in found:
                 self._replace(worker)
         if signals in found:
             for number in signals.recv(64):
                 self._handle_signal(number)
 
-    def _hear(self, worker: _Worker) -> None:
-        worker.is_heard = True
+    def _receive(self, worker: _Worker) -> None:
+        worker.has_answered = True
         with suppress(EOFError, OSError):  # of one that died before it was ready
             if worker.control.recv() == READY:
                 worker.is_ready = True
@@ -167,7 +167,7 @@ class WorkerProcesses:
     def _end(self, message: str) -> None:
         self._ends += 1
         self._listening.close()
-        self._tell(message)
+        self._send_to_all(message)
 
     def _reload(self) -> None:
         """Reads the settings again; if they are not valid, that is logged, and nothing changes."""
@@ -176,9 +176,9 @@ class WorkerProcesses:
         except AbstractCoreError as error:
             _log.warning("the configuration was not reloaded: %s", error)
         else:
-            self._tell(self._settings)
+            self._send_to_all(self._settings)
 
-    def _tell(self, message: str | Settings) -> None:
+    def _send_to_all(self, message: str | Settings) -> None:
         for worker in self._workers:
             with suppress(OSError):  # of one that has just died
                 worker.control.send(message)

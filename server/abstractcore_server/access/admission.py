@@ -76,7 +76,7 @@ class AccessControl(Protocol):
         ...
 
     async def admit(self, request: RequestHead) -> Grant:
-        """Returns what the sender of a request may do, before its body is read.
+        """Returns the grant of the sender of a request, before its body is read.
 
         Raises `AuthenticationError` without a valid key, and `RateLimitError` with `retry_after`.
         """

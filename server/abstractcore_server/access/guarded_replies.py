@@ -106,7 +106,7 @@ class _Step(Protocol):
     """One guard of a stream."""
 
     async def feed(self, items: Sequence[_Item]) -> list[_Item]:
-        """Returns what may go on. All has gone on once the end of the reply has."""
+        """Returns the items that the next step gets, all of them once it gets the end of the reply."""
         ...
 
 
@@ -116,7 +116,7 @@ def _step(guarding: Guarding, guard: ConnectedGuard) -> _Step:
 
 
 class _WholeStep:
-    """Holds a stream back to its end, for a guard that looks at whole replies only."""
+    """Holds a stream back to its end, for a guard that checks whole replies only."""
 
     def __init__(self, guarding: Guarding, guard: ConnectedGuard, decision: GuardDecision) -> None:
         self._guarding = guarding
@@ -363,7 +363,7 @@ async def _guarded_transcript(guarding: Guarding, transcript: Transcript) -> Tra
 
 
 async def _edits(guarding: Guarding, guard: ConnectedGuard, decision: GuardDecision, text: str) -> Sequence[Edit]:
-    """Returns what a guard changes in the text of a transcript; raises `RequestRefused`."""
+    """Returns the edits of a guard in the text of a transcript; raises `RequestRefused`."""
     reply = ModelReply((TextPart(text),), "stop")
     if guard.check_reply is not None:
         changed = await guarding.checked_reply(guard, decision, reply, _accepted_text)

@@ -39,7 +39,7 @@ _log = logging.getLogger("abstractcore.server")
 
 
 class Guarding:
-    """The guards of one call, and what they have decided. `guard_context` is what they are told."""
+    """The guards of one call, and what they have decided. `guard_context` is passed to them."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class Guarding:
     async def checked_texts(
         self, guard: ConnectedGuard, decision: GuardDecision, apply: Callable[[Callable[[str, TextKind], str]], T]
     ) -> T:
-        """Returns what `apply` makes of a function that changes texts, with the edits of a guard."""
+        """Returns the result of `apply` on a function that changes texts, with the edits of a guard."""
         seen: list[tuple[str, TextKind]] = []
 
         def see(text: str, kind: TextKind) -> str:
@@ -191,7 +191,7 @@ class Guarding:
         return window.release(edits, is_last=True)
 
     async def edits(self, guard: ConnectedGuard, decision: GuardDecision, piece: TextPiece) -> Sequence[Edit]:
-        """Returns what a guard changes in a piece of text; raises `RequestRefused`."""
+        """Returns the edits of a guard in a piece of text; raises `RequestRefused`."""
         if guard.check_text is None or decision.outcome == "failed_open":
             return ()
         accept = partial(checked_edits, piece=piece)
@@ -205,8 +205,8 @@ class Guarding:
         subject: object,
         accept: Callable[[object], T | None],
     ) -> T | None:
-        """Returns what a guard makes of a subject; None if it leaves it, or has failed and may. `accept` returns what
-        it has changed, None for nothing, and raises `GuardFailure` for anything else.
+        """Returns the verdict of a guard on a subject; None if it leaves it, or has failed and may. `accept` returns a
+        changed subject, None for an unchanged one, and raises `GuardFailure` for anything else.
 
         Raises `RequestRefused` for what it refuses, and if it has failed and may not.
         """
@@ -252,7 +252,7 @@ def _refusal_error(guard: ConnectedGuard, decision: GuardDecision, refusal: Refu
 
 
 def _accept(accept: Callable[[object], T | None], answer: object) -> T | None:
-    """Returns what `accept` makes of an answer, whose class may be the guard's own, and raise anything."""
+    """Returns the result of `accept` on an answer, whose class may be the guard's own, and raise anything."""
     try:
         return accept(answer)
     except GuardFailure:

@@ -23,7 +23,7 @@ from ..configuration.tables import Problems
 from ..models import LLMs
 
 Checked = Literal["call", "tool_call", "result", "reply", "stream"]
-"""What a guard has looked at: a call; the call of a tool that the server is about to run; a call with its result; a
+"""What a guard has checked: a call; the call of a tool that the server is about to run; a call with its result; a
 reply, or a stream."""
 GuardOutcome = Literal["allowed", "changed", "refused", "failed_open", "failed_closed", "cancelled"]
 """A guard that fails, or takes too long, lets a call go on (open), or refuses it (closed). One is "cancelled" if the
@@ -136,7 +136,7 @@ class ConnectedGuard:
         return of_model and (keys is None or any(fnmatchcase(key or "", each) for each in keys))
 
     async def ask(self, check: Callable[..., object], *arguments: object) -> object:
-        """Returns what one of its functions returns; raises `GuardFailure`.
+        """Returns the result of one of its functions; raises `GuardFailure`.
 
         It runs in a task without the variables of this context, which are those of the client's call: the guard may
         make calls of its own.
@@ -156,7 +156,7 @@ class ConnectedGuard:
             _log.warning("the guard %r was not closed: %s", self.name, error)
 
     async def _answer(self, function: Callable[..., object], *arguments: object) -> object:
-        """Returns what a function returns, in a task of its own; raises `GuardFailure`."""
+        """Returns the result of a function, in a task of its own; raises `GuardFailure`."""
         task = asyncio.get_running_loop().create_task(self._outcome(function, arguments), context=Context())
         try:
             outcome = await task
@@ -170,7 +170,7 @@ class ConnectedGuard:
         return outcome
 
     async def _outcome(self, check: Callable[..., object], arguments: tuple[object, ...]) -> object:
-        """Returns what a function returns, or its failure: a `SystemExit` in a task would end the server."""
+        """Returns the result of a function, or its failure: a `SystemExit` in a task would end the server."""
         try:
             return await self._runtime.invoke(check, *arguments, timeout=self.settings.timeout_seconds)
         except asyncio.CancelledError:
@@ -234,7 +234,7 @@ def _connect(
 
 
 def _fault(made: object) -> str | None:
-    """Returns what is wrong with an object of a guard, or None."""
+    """Returns the fault of an object of a guard, or None."""
     if not isinstance(made, _CHECKS):
         if callable(getattr(made, "check_text", None)):
             return "it has check_text and no hold_back: a number of characters"
@@ -281,7 +281,7 @@ class TextWindow:
         return not self._held
 
     def piece(self, *, is_last: bool) -> TextPiece:
-        """Returns what a guard is shown."""
+        """Returns the piece that a guard checks next."""
         return TextPiece(self._sent + self._held, self.kind, is_last)
 
     def release(self, edits: Sequence[Edit], *, is_last: bool) -> str:

@@ -112,7 +112,7 @@ class Spending:
         return self._estimate(outcome_of(error), usage, missing)
 
     def _partial_reply(self, error: BaseException | None, loop: ToolLoop | None) -> ModelReply:
-        """Returns what has arrived of the reply that was cut off."""
+        """Returns the beginning of the reply that was cut off, as far as it has arrived."""
         partial = None if self.partial is None else self.partial()
         if loop is not None and any(partial is each for each in loop.replies):
             partial = None
@@ -148,7 +148,7 @@ class Spending:
         return Settlement(outcome, usage, cost, "estimate" if cost is not None else None, True)
 
     def _cost(self, usage: Usage) -> Decimal | None:
-        """Returns what an estimated usage costs, which only a chat model's depends on; None if it is not known."""
+        """Returns the cost of an estimated usage, which only a chat model's depends on; None if it is not known."""
         if isinstance(self.result, OperationResult | BackendFacts):
             return self.result.cost
         return None if self.llm is None else self.llm.charge(usage).dollars
@@ -198,7 +198,7 @@ def _tokens_of_reply(reply: ModelReply) -> int:
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.server")
 Worker = Callable[..., Awaitable[Settlement]]
-"""Returns what a function returns of its arguments, of a large call from a worker thread."""
+"""Returns the result of a function on its arguments, for a large call from a worker thread."""
 
 
 @dataclass(slots=True, eq=False)
@@ -208,7 +208,7 @@ class CallAccount:
     spending: Spending | None = None
 
     def settlement(self, error: BaseException | None) -> Settlement:
-        """Returns what the call has used, which ended with an error, if it did."""
+        """Returns the settlement of the call, which ended with an error, if it did."""
         return not_sent(error) if self.spending is None else self.spending.settlement(error)
 
 

@@ -1,4 +1,4 @@
-"""The one path of a request for an answer: read, find the model, call it, write its reply; or say what it would do."""
+"""The one path of a request for an answer: read, find the model, call it, write its reply; or report its decisions."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ _FETCHED_HERE: Final = "us"
 
 
 async def decide(context: RequestContext) -> WireResponse:
-    """Returns what a call would do with its files, its warnings and its models, without making it.
+    """Returns the decisions of a call about its files, its warnings and its models, without making it.
 
     The body is that of a call of Chat Completions, Responses or Messages. Raises the errors that the call would raise
     before it converts files.
@@ -212,7 +212,7 @@ def _dialect_of(request: RequestHead, body: bytes) -> ClientDialect:
 
 
 async def _decisions(job: AnswerJob) -> Mapping[str, Any]:
-    """Returns what the first model's call would do. It counts as a request, and costs nothing."""
+    """Returns the decisions of the first model's call. It counts as a request, and costs nothing."""
     first, *others = job.resolved.llms
     planned = await job.plan(first)
     async with job.context.account(planned.call):

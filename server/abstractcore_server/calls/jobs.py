@@ -65,7 +65,7 @@ class ReplyHead:
     `model` is the name that the client has sent: some clients keep reasoning only if it comes back. Without
     `own_format`, the reply is of another API than the client's: an id of that API is left out, and so is each field
     that the client's API has under the same name (`ClientDialect.reply_fields`), since it means something else there.
-    `is_renamed` says that the vendor has another name for the model.
+    With `is_renamed`, the vendor has another name for the model.
     """
 
     dialect: ClientDialect
@@ -193,7 +193,7 @@ class AnswerJob:
         return type(llm.transpiler) is type(self.context.format)
 
     async def off_loop(self, function: Callable[..., T], *arguments: object) -> T:
-        """Returns what a function returns that works on the whole request; on a large one in a worker thread."""
+        """Returns the result of a function that works on the whole request; on a large one in a worker thread."""
         return await self.context.off_loop(is_large(self.client_request.wire.body), function, *arguments)
 
     async def with_file_contents(self) -> AnswerJob:
@@ -374,7 +374,7 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
 async def first_of(
     context: RequestContext, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
 ) -> T:
-    """Returns what `call` returns for the first model that does not fail in a way that lets the next one answer."""
+    """Returns the result of `call` for the first model that does not fail in a way that lets the next one answer."""
     *others, last = llms
     for llm in others:
         try:

@@ -191,7 +191,7 @@ class ModerationInput:
         )
 
     def with_texts(self, texts: Sequence[str]) -> object:
-        """Returns what was given with other texts, and with nothing of objects but type, text and the URL of an
+        """Returns the input with other texts, and with nothing of objects but type, text and the URL of an
         image.
         """
         left = iter(texts)

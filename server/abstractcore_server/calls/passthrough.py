@@ -137,7 +137,7 @@ class SentCall:
         return len(self._received)
 
     @property
-    def hear(self) -> Callable[[bytes], None]:
+    def record(self) -> Callable[[bytes], None]:
         """Takes the next part of the answer."""
         return self._received.append
 
@@ -249,7 +249,7 @@ class Relay:
 
     def listen(self, body: Body) -> Body:
         """Returns the body of an answer, which is kept as it is read."""
-        return _HeardBody(body, self.calls[-1].hear)
+        return _RecordedBody(body, self.calls[-1].record)
 
     @property
     def answer(self) -> bytes:
@@ -311,7 +311,7 @@ class PassThrough:
     """Middleware of the server's models: gives each attempt to the relay of its task."""
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
-        """Makes an attempt with the relay's body, and lets the relay hear the answer."""
+        """Makes an attempt with the relay's body, and lets the relay record the answer."""
         relay = _current.get()
         if relay is None or attempt.operation.name != relay.operation:
             return await next(attempt)
@@ -321,12 +321,12 @@ class PassThrough:
         return await next(replace(attempt, request=request, listen=relay.listen))
 
 
-class _HeardBody:
+class _RecordedBody:
     """The body of an answer, of which each chunk is kept."""
 
-    def __init__(self, body: Body, hear: Callable[[bytes], None]) -> None:
+    def __init__(self, body: Body, record: Callable[[bytes], None]) -> None:
         self._body = body
-        self._hear = hear
+        self._record = record
         self.status = body.status
         self.headers = body.headers
         self.close = body.close
@@ -335,5 +335,5 @@ class _HeardBody:
     async def read(self) -> bytes:
         """Returns the next chunk."""
         chunk = await self._body.read()
-        self._hear(chunk)
+        self._record(chunk)
         return chunk

@@ -221,7 +221,7 @@ def _expand_compactions(message: Message, own_format: bool) -> Iterator[Message]
 
 
 def _content(part: Part) -> object:
-    """Returns what a part has as the content of a compaction; None for other parts."""
+    """Returns the content of a part that is a compaction; None for other parts."""
     if not isinstance(part, OpaquePart) or part.kind != _KIND or not isinstance(part.data, Mapping):
         return None
     return cast("Mapping[str, Any]", part.data).get(_CONTENT)

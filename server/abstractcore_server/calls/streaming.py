@@ -107,7 +107,7 @@ class EventStream(ABC):
 
     @abstractmethod
     def _heartbeat(self) -> bytes:
-        """Returns what keeps the stream alive, between two events."""
+        """Returns the bytes that keep the stream alive, between two events."""
 
     @abstractmethod
     def _error(self, error: AbstractCoreError) -> bytes:

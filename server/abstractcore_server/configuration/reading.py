@@ -129,7 +129,7 @@ def _environment_values(cls: type[Any], prefix: str, environment: Mapping[str, s
 
 
 def _read_all(root: Table, name: str, read: Callable[[str, Table], T], problems: Problems) -> dict[str, T]:
-    """Returns what `read` makes of each table of a table, by name."""
+    """Returns the result of `read` for each table of a table, by name."""
     found: dict[str, T] = {}
     with problems.collect():
         for each, table in root.table(name).tables().items():

@@ -139,7 +139,7 @@ class MCPSettings:
         return matches(models, self.models or ("*",)) and (not self.keys or matches((key or "",), self.keys))
 
     def problem(self) -> SettingProblem | None:
-        """Returns what is wrong, if anything."""
+        """Returns the problem of these settings, if there is one."""
         if (self.command is None) == (self.url is None):
             return SettingProblem(
                 "expected either command or url", hint='For example: command = "uvx", args = ["mcp-server-time"].'

@@ -147,7 +147,7 @@ class AnthropicDialect(ClientDialect):
     )
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for; raises `InvalidInputError` for betas in the body."""
+        """Returns a request as far as the server reads it; raises `InvalidInputError` for betas in the body."""
         client_request = super().read(request, body)
         if "betas" in client_request.data:
             raise InvalidInputError("betas are named in the header anthropic-beta", path="betas")
@@ -181,7 +181,7 @@ class AnthropicDialect(ClientDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the events."""
+        """Returns the renderer of the events."""
         return CountedRenderer(transpiler.renderer(), self.new_id(stamp), stamp.input_tokens)
 
     def failure(self, transpiler: Transpiler, error: AbstractCoreError, status: int | None = None) -> WireResponse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
@@ -49,7 +49,7 @@ EXTENSION_FIELDS = (*_CALL_FIELDS, "timeout")
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What a request says in the field `abstractcore`. Without the field, replies have none (`is_given`).
+    """The value of the field `abstractcore` of a request. Without the field, replies have none (`is_given`).
 
     `changes` are fields of the call, `timeout` is in seconds.
     """
@@ -161,11 +161,11 @@ class ClientDialect:
     model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for; raises `InvalidInputError` with the path of a wrong value."""
+        """Returns a request as far as the server reads it; raises `InvalidInputError` with the path of a value."""
         return self.client_request(request, body, read_object(body, request.headers))
 
     def client_request(self, request: RequestHead, body: bytes, data: Mapping[str, Any]) -> ClientRequest:
-        """Returns what a request asks for, whose body is `data` in JSON; raises as `read` does."""
+        """Returns a request whose body is `data` in JSON, as far as the server reads it; raises as `read` does."""
         wire = WireRequest(request.target, self.headers_of(request), body)
         model, stream = text_at(data, "model"), flag_at(data, "stream", self.streams_by_default)
         choices = 1 if self.choices_field is None else count_at(data, self.choices_field)
@@ -186,7 +186,7 @@ class ClientDialect:
         return None
 
     def read_count(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request for a count of tokens asks for."""
+        """Returns a request for a count of tokens, as far as the server reads it."""
         return self.read(request, body)
 
     def render_count(self, tokens: int) -> bytes:
@@ -214,7 +214,7 @@ class ClientDialect:
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the stream of one choice."""
+        """Returns the renderer of the stream of one choice."""
         return StampedRenderer(transpiler.renderer(), self.new_id(stamp))
 
     def stream_type(self, client_request: ClientRequest) -> str:
@@ -222,7 +222,7 @@ class ClientDialect:
         return "text/event-stream; charset=utf-8"
 
     def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
-        """Returns what keeps a quiet stream alive, between its events, or before the first one (not `begun`).
+        """Returns the bytes that keep a quiet stream alive, between its events, or before the first one (not `begun`).
 
         A comment with one line break: openai 3.54 makes an empty event of one that an empty line follows.
         """
@@ -254,6 +254,26 @@ class StampedRenderer:
     def finish(self) -> bytes:
         """Returns the bytes that end the stream."""
         return self._inner.finish()
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """Returns the bytes of an error during the stream."""
+        return self._inner.error(error)
+
+
+class ConvertedRenderer:
+    """Writes the stream of another API: `convert` changes the bytes of its events, but not those of errors."""
+
+    def __init__(self, inner: StreamRenderer, convert: Callable[[bytes], bytes]) -> None:
+        self._inner = inner
+        self._convert = convert
+
+    def feed(self, delta: Delta) -> bytes:
+        """Returns the bytes of a delta."""
+        return self._convert(self._inner.feed(delta))
+
+    def finish(self) -> bytes:
+        """Returns the bytes that end the stream."""
+        return self._convert(self._inner.finish())
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the bytes of an error during the stream."""

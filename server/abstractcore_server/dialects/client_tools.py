@@ -18,10 +18,10 @@ _TEXT_PARAMETERS = {"type": "object", "properties": {TEXT: {"type": "string"}}, 
 class ClientToolFunction:
     """A tool as the function `spec`.
 
-    The client gets its calls with the name `name` and the `options`, fields that tell them from calls of functions, and
-    with an option `id` that begins with `id_prefix`, if there is one. `defaults` are arguments that the client's API
-    requires and the function does not have. With `is_text`, the arguments are one text there. `loss` describes what the
-    function lacks, for a warning.
+    The client gets its calls with the name `name` and the `options`, fields that distinguish them from calls of
+    functions, and with an option `id` that begins with `id_prefix`, if there is one. `defaults` are arguments that the
+    client's API requires and the function does not have. With `is_text`, the arguments are one text there. `loss`
+    describes what the function lacks, for a warning.
     """
 
     spec: ToolSpec

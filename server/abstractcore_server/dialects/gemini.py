@@ -58,7 +58,7 @@ class GeminiDialect(ClientDialect):
     own_fields = frozenset({EXTENSION, *(f"{config}.{count}" for config in _CONFIGS for count in _COUNTS)})
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for."""
+        """Returns a request as far as the server reads it."""
         data = read_object(body, request.headers)
         stream = request.path.endswith(_STREAM)
         choices = _candidates(data)
@@ -70,7 +70,7 @@ class GeminiDialect(ClientDialect):
         return ClientRequest(model, stream, wire, data, choices, data.get(EXTENSION), is_list)
 
     def read_count(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request for a count asks for: its contents, or a whole request in it."""
+        """Returns the request that is to be counted: its contents, or a whole request in it."""
         data = read_object(body, request.headers)
         wrapped = data.get("generateContentRequest") or data.get("generate_content_request")
         counted = replace(request, path=request.path.replace(_COUNT, ":generateContent"))
@@ -105,7 +105,7 @@ class GeminiDialect(ClientDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the stream."""
+        """Returns the renderer of the stream."""
         renderer = super().renderer(transpiler, client_request, stamp, choice)
         return ListRenderer(renderer) if client_request.is_list else renderer
 

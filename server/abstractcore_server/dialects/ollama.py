@@ -6,16 +6,17 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic_core import to_json
 
-from abstractcore.errors import AbstractCoreError, InvalidInputError
+from abstractcore.errors import InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
-from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest
+from abstractcore.schema import ModelReply, Rendered, WireRequest
 
 from ..requests import RequestHead
-from .base import ClientDialect, ClientRequest, ReplyStamp
+from .base import ClientDialect, ClientRequest, ConvertedRenderer, ReplyStamp
 
 _BEFORE = b'"message":'
 _UNLOADS = (0, "0", "0s", "0m", "0h")
@@ -64,8 +65,9 @@ class OllamaDialect(ClientDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the lines."""
-        return LineRenderer(transpiler.renderer(), stamp)
+        """Returns the renderer of the lines, with the time that clients expect in each."""
+        time = b'"created_at":"%s",' % ollama_time(stamp).encode()
+        return ConvertedRenderer(transpiler.renderer(), partial(_with_time, time))
 
     def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns a line with an empty text: clients parse every line."""
@@ -86,28 +88,9 @@ class OllamaDialect(ClientDialect):
         return to_json({"model": client_request.model, "created_at": ollama_time(stamp), "message": message, **more})
 
 
-class LineRenderer:
-    """Writes the lines of a stream, with the time that clients expect in each."""
-
-    def __init__(self, inner: StreamRenderer, stamp: ReplyStamp) -> None:
-        self._inner = inner
-        self._time = b'"created_at":"' + ollama_time(stamp).encode() + b'",' + _BEFORE
-
-    def feed(self, delta: Delta) -> bytes:
-        """Returns the lines of a delta."""
-        return self._with_time(self._inner.feed(delta))
-
-    def finish(self) -> bytes:
-        """Returns the last line."""
-        return self._with_time(self._inner.finish())
-
-    def error(self, error: AbstractCoreError) -> bytes:
-        """Returns the error as a line."""
-        return self._inner.error(error)
-
-    def _with_time(self, line: bytes) -> bytes:
-        """Returns a line with the time, before its message: quotes within texts are escaped."""
-        return line if b'"created_at":"' in line else line.replace(_BEFORE, self._time, 1)
+def _with_time(time: bytes, line: bytes) -> bytes:
+    """Returns a line with the time, before its message: quotes within texts are escaped."""
+    return line if b'"created_at":"' in line else line.replace(_BEFORE, time + _BEFORE, 1)
 
 
 class OllamaGenerateDialect(OllamaDialect):
@@ -116,7 +99,7 @@ class OllamaGenerateDialect(OllamaDialect):
     name = "ollama_generate"
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for; raises `InvalidInputError` for a template or a suffix."""
+        """Returns a request as far as the server reads it; raises `InvalidInputError` for a template or a suffix."""
         client_request = super().read(request, body)
         chat = to_json(_as_chat(client_request.data))
         return replace(client_request, wire=WireRequest(request.target, {}, chat))
@@ -131,33 +114,14 @@ class OllamaGenerateDialect(OllamaDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the lines."""
-        return GeneratedLineRenderer(super().renderer(transpiler, client_request, stamp, choice))
+        """Returns the renderer of the lines."""
+        return ConvertedRenderer(super().renderer(transpiler, client_request, stamp, choice), _lines)
 
     def _asks_something(self, data: Mapping[str, Any]) -> bool:
         return any(data.get(name) for name in ("prompt", "images", "system"))
 
     def _without_text(self, client_request: ClientRequest, stamp: ReplyStamp, **more: Any) -> bytes:
         return _as_generate_answer(super()._without_text(client_request, stamp, **more))
-
-
-class GeneratedLineRenderer:
-    """Writes the lines of a stream with their text in `response`."""
-
-    def __init__(self, inner: StreamRenderer) -> None:
-        self._inner = inner
-
-    def feed(self, delta: Delta) -> bytes:
-        """Returns the line of a delta."""
-        return _lines(self._inner.feed(delta))
-
-    def finish(self) -> bytes:
-        """Returns the last line."""
-        return _lines(self._inner.finish())
-
-    def error(self, error: AbstractCoreError) -> bytes:
-        """Returns the error as a line."""
-        return self._inner.error(error)
 
 
 def _lines(lines: bytes) -> bytes:

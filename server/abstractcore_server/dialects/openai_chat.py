@@ -19,6 +19,7 @@ from .base import (
     EXTENSION,
     ClientDialect,
     ClientRequest,
+    ConvertedRenderer,
     ReplyStamp,
     StampedRenderer,
     flag_at,
@@ -115,7 +116,7 @@ class OpenAIChatDialect(ClientDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the chunks of one choice."""
+        """Returns the renderer of the chunks of one choice."""
         wants_usage = flag_at(object_at(client_request.data, "stream_options"), "include_usage")
         return ChoiceRenderer(transpiler.renderer(), self.new_id(stamp), int(stamp.time), choice, wants_usage)
 
@@ -198,8 +199,8 @@ class OpenAICompletionsDialect(OpenAIChatDialect):
     id_prefix = "cmpl-"
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for; raises `InvalidInputError` for several prompts, and for what a chat has
-        nothing like.
+        """Returns a request as far as the server reads it; raises `InvalidInputError` for several prompts, and for
+        fields that chats lack.
         """
         client_request = super().read(request, body)
         return replace(client_request, wire=WireRequest(request.target, {}, to_json(_as_chat(client_request.data))))
@@ -214,27 +215,8 @@ class OpenAICompletionsDialect(OpenAIChatDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the chunks of one choice."""
-        return CompletionRenderer(super().renderer(transpiler, client_request, stamp, choice))
-
-
-class CompletionRenderer:
-    """Writes the chunks of a chat as those of a completion."""
-
-    def __init__(self, inner: StreamRenderer) -> None:
-        self._inner = inner
-
-    def feed(self, delta: Delta) -> bytes:
-        """Returns the chunks of a delta."""
-        return _events(self._inner.feed(delta))
-
-    def finish(self) -> bytes:
-        """Returns the chunk with the tokens, if it was asked for, and the end mark."""
-        return _events(self._inner.finish())
-
-    def error(self, error: AbstractCoreError) -> bytes:
-        """Returns the error as an event."""
-        return self._inner.error(error)
+        """Returns the renderer of the chunks of one choice."""
+        return ConvertedRenderer(super().renderer(transpiler, client_request, stamp, choice), _events)
 
 
 def _as_chat(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class OpenAIResponsesDialect(ClientDialect):
     reply_fields = RESPONSE_FIELDS
 
     def read(self, request: RequestHead, body: bytes) -> ClientRequest:
-        """Returns what a request asks for. It need not name a model: then it is for the default one."""
+        """Returns a request as far as the server reads it. One that names no model is for the default one."""
         data = read_object(body, request.headers)
         if data.get("model") is not None:
             return self.client_request(request, body, data)
@@ -61,7 +61,7 @@ class OpenAIResponsesDialect(ClientDialect):
     def renderer(
         self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
     ) -> StreamRenderer:
-        """Returns what writes the events."""
+        """Returns the renderer of the events."""
         return DescribedRenderer(
             transpiler.renderer(),
             self.new_id(stamp),
@@ -77,7 +77,7 @@ class OpenAIResponsesDialect(ClientDialect):
 
 
 def keepalive(*, begun: bool) -> bytes:
-    """Returns what keeps a quiet stream of events alive, once it has `begun`, or before."""
+    """Returns the bytes that keep a quiet stream of events alive, once it has `begun`, or before."""
     return b'event: keepalive\ndata: {"type":"keepalive"}\n\n' if begun else b": ping\n"
 
 

@@ -112,7 +112,7 @@ async def delete(context: RequestContext) -> WireResponse:
 
 
 def _type_of_content(context: RequestContext, name: str, content: bytes, declared: str | None = None) -> str:
-    """Returns the type of a file by the begin of its content and by its name, if they say nothing the declared one."""
+    """Returns the type of a file by the begin of its content and by its name; without either, the declared one."""
     services = context.state.services
     for file in (File(content, name=name), File(content, media_type=declared)):
         try:
@@ -138,7 +138,7 @@ def _file_name(name: str, path: str) -> str:
 
 
 def _expiry_seconds(anchor: object, seconds: object) -> float:
-    """Returns how long a file is to last, as `expires_after` says; raises `InvalidInputError`."""
+    """Returns for how many seconds `expires_after` keeps a file; raises `InvalidInputError`."""
     least, most = _SECONDS
     if type(seconds) is not int or not least <= seconds <= most:
         raise InvalidInputError(f"expected a number from {least} to {most}", path="expires_after.seconds")
@@ -369,7 +369,7 @@ def unknown_file(id: str) -> NotFoundError:
 
 
 async def _within_limits(context: RequestContext, work: Callable[[StoredTables, Quota], T]) -> T:
-    """Returns what `work` does with the tables; raises `RequestRefused` for what the client has no room for."""
+    """Returns the result of `work` on the tables; raises `RequestRefused` for what the client has no room for."""
     from ..store.files import Quota, QuotaExceeded
 
     limits = context.state.settings.limits

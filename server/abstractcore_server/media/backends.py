@@ -83,7 +83,7 @@ async def begin_media(context: RequestContext, request: MediaRequest) -> AsyncGe
 
 
 async def run_backend(context: RequestContext, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
-    """Returns what `make` makes as its guards leave it; raises as `begin_media` does. A client that leaves ends it."""
+    """Returns the result of `make` as its guards leave it; raises as `begin_media`. A client that leaves ends it."""
     async with context.state.drains.watch(context.connection, "cancel"):
         async with begin_media(context, request) as begun:
             result = begun.spending.result = await make(begun)

@@ -158,9 +158,9 @@ class StreamedSpeech:
                 await connection.write(self._end(), more=False)
 
     async def _play(self, begun: BegunMedia, connection: ClientConnection) -> None:
-        told = dict(begun.texts)
-        text = told.pop("input")
-        options: dict[str, Any] = {**self._options, **told, "tags": begun.tags}
+        texts = dict(begun.texts)
+        text = texts.pop("input")
+        options: dict[str, Any] = {**self._options, **texts, "tags": begun.tags}
         voice, seconds = self._backend_model.llm.voice, timeout_of(self._context)
         async with voice.atts_stream(text, format=self._format, timeout=seconds, **options) as stream:
             async for part in stream:

@@ -1,4 +1,5 @@
-// An answer as it is streamed: its text, reasoning, tool calls, images, sound and the field `abstractcore`.
+// An answer as it is streamed: its text, reasoning, tool calls, images, sound and the field `abstractcore`; and results of
+// its tool calls.
 
 export class Answer {
   constructor() {
@@ -54,5 +55,29 @@ export class Answer {
     if (content || calls.length) messages.push({ role: "assistant", content, ...(calls.length ? { tool_calls: calls } : {}) });
     if (images.length) messages.push({ role: "user", content: images.map((url) => ({ type: "image_url", image_url: { url } })) });
     return messages;
+  }
+}
+
+const NOT_RUN = "The tool was not run.";
+
+// The results of tool calls, which a person writes in place of a program.
+export class PendingCalls {
+  constructor(calls, fields) {
+    this.calls = calls;
+    this.fields = fields;
+  }
+
+  get areWritten() {
+    return this.fields.values().some(Boolean);
+  }
+
+  // The messages with the results: APIs take no further message before each call has one.
+  get messages() {
+    const values = this.fields.values();
+    return this.calls.map((call, index) => ({ role: "tool", tool_call_id: call.id, content: values[index] || NOT_RUN }));
+  }
+
+  get text() {
+    return this.messages.map((message, index) => `${this.calls[index].name}: ${message.content}`).join("\n");
   }
 }

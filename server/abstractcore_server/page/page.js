@@ -1,15 +1,14 @@
 // The playground: a conversation with a model of this server, what the server makes, and what happens in each call.
 
-import { Answer } from "./answer.js";
+import { Answer, PendingCalls } from "./answer.js";
 import { ApiError, listModels, post, stream } from "./api.js";
 import { programs, programsOfMade, shortened } from "./code.js";
 import { detailsOf, listOf } from "./details.js";
 import { byId, copyable, element } from "./elements.js";
 import { Files, partOf, preview, Recorder } from "./files.js";
 import { addAnswer, addMessage, showError } from "./log.js";
-import { factsOf, MAKERS } from "./made.js";
+import { factsOf, MAKERS } from "./makers.js";
 import { forgetFigures } from "./media.js";
-import { PendingCalls } from "./results.js";
 
 const LONGEST_EVENTS = 500;
 const MADE_FACTS = "default, a backend of the server, or BACKEND/MODEL";

@@ -62,7 +62,7 @@ async def make_in_background(turn: ResponseTurn) -> Reply:
 
 @dataclass(slots=True)
 class _OwnContext(RequestContext):
-    """The exchange of a response in the background, which goes on after that of its request."""
+    """The context of a response in the background, which outlives that of its request."""
 
     response: BackgroundResponse
 
@@ -150,7 +150,7 @@ class BackgroundResponse:
         if events:
             if not await self._store(lambda tables: tables.background.append(self.key, events)):
                 raise asyncio.CancelledError  # it was cancelled or deleted: the call ends as a cancelled one
-            self._running.tell()
+            self._running.notify()
 
     async def _run(self, running: RunningResponse) -> None:
         self._running = running
@@ -165,7 +165,7 @@ class BackgroundResponse:
             status = await self._fail(error)
         finally:
             running.is_ending = True
-            running.tell()
+            running.notify()
             if not self._begun.done():
                 self._begun.set_exception(RequestRefused(503, ServerError("the server is being stopped")))
             elif self._begun.exception() is None:
@@ -214,7 +214,7 @@ class BackgroundResponse:
         return status if ended else "cancelled"
 
     async def _store(self, work: Callable[[StoredTables], bool]) -> bool:
-        """Returns what `work` does with the store. Tried again while it is down: an answer may have been paid."""
+        """Returns the result of `work` on the store. Tried again while it is down: an answer may have been paid."""
         for seconds in _RETRY_SECONDS:
             with suppress(RequestRefused):
                 return await self._stored.run(work)
@@ -234,7 +234,7 @@ class BackgroundResponse:
 
 
 def _client_request(job: AnswerJob) -> Any:
-    """Returns what the model is asked; raises `RequestRefused` for a time of day that only a vendor can promise."""
+    """Returns the request to the model; raises `RequestRefused` for a time of day that only a vendor can promise."""
     data = cast("dict[str, Any]", json.loads(job.client_request.wire.body))
     options = data.get(_OPTIONS)
     window = cast("Mapping[str, Any]", options).get("completion_window") if isinstance(options, dict) else None

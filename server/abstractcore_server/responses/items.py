@@ -38,7 +38,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "truncation": "disabled",
     "usage": None,
 }
-"""The fields of a response that tell how it was made, with the API's value for those that a request leaves out
+"""The fields of a response about how it was made, with the API's value for those that a request leaves out
 (https://www.openresponses.org/specification, `ResponseResource`).
 """
 RESPONSE_FIELDS: Final = frozenset(

@@ -329,7 +329,7 @@ async def _all_items(context: RequestContext) -> Sequence[Item]:
 
 
 async def _in_conversations(context: RequestContext, work: Callable[[StoredTables], T | None]) -> T:
-    """Returns what `work` does with a conversation; raises `NotFoundError` if that is None."""
+    """Returns the result of `work` on a conversation; raises `NotFoundError` if that is None."""
     found = await context.state.stored.run(work)
     if found is None:
         raise NotFoundError(f"there is no such conversation or item here: {context.request.path[:200]}")

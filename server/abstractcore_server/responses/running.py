@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..stored_state import StoredState
 
 _LOOK_SECONDS = 1.0
-"""How often the store is told that this process goes on, and asked which responses others have ended."""
+"""How often this process renews its sign of life in the store, and reads which responses others have ended."""
 
 
 class RunningResponse:
@@ -31,7 +31,7 @@ class RunningResponse:
         self.is_ending = False
         self.task = asyncio.create_task(work(self))
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Wakes those who wait for news."""
         self.news.set()
         self.news = asyncio.Event()
@@ -98,7 +98,7 @@ class RunningResponses:
         running = self._running.get(key)
         if running is not None:
             running.cancel()
-            running.tell()
+            running.notify()
 
     def stop(self, seconds: float) -> None:
         """Gives the responses `seconds` from now on, until `close` ends them."""

@@ -166,7 +166,7 @@ async def _continue(job: AnswerJob, earlier: Sequence[Item] | None, *, keeps: bo
 
 
 def _client_request(job: AnswerJob, earlier: Sequence[Item] | None, keeps: bool) -> ClientRequest:
-    """Returns what the model is asked: the earlier items, and those of the request."""
+    """Returns the request with the earlier items before its own."""
     client_request = replace(job.client_request, own={_STORE: keeps})
     if earlier is None:
         return client_request

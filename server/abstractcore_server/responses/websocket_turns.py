@@ -104,21 +104,21 @@ class TurnConnection(ClientConnection):
     """Sends the answer to one message: each event as a text message, and an error, at any time, as an event with a
     status.
 
-    `say` sends a text message. `gone` is set when the client has left. What the response continues, and what continues
-    it, is in `recent`. Large events are read in worker threads of `runtime`.
+    `send_text` sends a text message. `gone` is set when the client has left. What the response continues, and what
+    continues it, is in `recent`. Large events are read in worker threads of `runtime`.
     """
 
     def __init__(
         self,
         request: TurnRequest,
-        say: Callable[[str], Awaitable[None]],
+        send_text: Callable[[str], Awaitable[None]],
         gone: asyncio.Event,
         recent: RecentResponses,
         runtime: Runtime,
     ) -> None:
         super().__init__(self._receive, self._refuse_message)
         self._request = request
-        self._say = say
+        self._send_text = send_text
         self._gone = gone
         self._recent = recent
         self._runtime = runtime
@@ -162,7 +162,7 @@ class TurnConnection(ClientConnection):
         kept = {name: value for name, value in headers.items() if name not in _OF_BODY}
         # The openai package has the headers in the error, Codex beside it.
         event = {"type": "error", "status": status, "error": {**error, "headers": kept}, "headers": kept}
-        await self._say_all([compact(event)], more=False)
+        await self._send_all([compact(event)], more=False)
 
     async def start(self, status: int, headers: Mapping[str, str]) -> None:
         """Keeps the status: there is no head that would have to be sent before an error."""
@@ -176,7 +176,7 @@ class TurnConnection(ClientConnection):
             for event in events:
                 if event.event in _LAST_EVENTS:
                     await self._keep(event.data)
-            await self._say_all([event.data for event in events if event.data != _DONE], more=more)
+            await self._send_all([event.data for event in events if event.data != _DONE], more=more)
         self.last_sent = asyncio.get_running_loop().time()
 
     async def _keep(self, event: bytes) -> None:
@@ -187,7 +187,7 @@ class TurnConnection(ClientConnection):
             recent = RecentResponse(response["id"], items, self._size + len(event))
             self._recent.add(self._request.stream_id, recent)
 
-    async def _say_all(self, events: Sequence[bytes], *, more: bool) -> None:
+    async def _send_all(self, events: Sequence[bytes], *, more: bool) -> None:
         named = [self._with_stream_id(event) for event in events]
         for event in named:
             self._count(event + b"\n")
@@ -195,7 +195,7 @@ class TurnConnection(ClientConnection):
             self._ends()
         with suppress(OSError):  # the client has left
             for event in named:
-                await self._say(event.decode("utf-8", "replace"))
+                await self._send_text(event.decode("utf-8", "replace"))
 
     def _with_stream_id(self, event: bytes) -> bytes:
         """Returns an event with the id of its stream."""

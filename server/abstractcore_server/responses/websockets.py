@@ -264,12 +264,12 @@ class Socket:
             self.idle_since = asyncio.get_running_loop().time()
 
     async def _turn(self, request: TurnRequest) -> None:
-        connection = TurnConnection(request, self._say, self._gone, self._recent, self._runtime)
+        connection = TurnConnection(request, self._send_text, self._gone, self._recent, self._runtime)
         await self._answer(self._scope, connection)
         if connection.status == 401 and not connection.is_let_in:  # else it is the key of a provider
             self.end(_REVOKED)
 
-    async def _say(self, text: str) -> None:
+    async def _send_text(self, text: str) -> None:
         if self._end is not _GONE:
             await self._send({"type": "websocket.send", "text": text})
 
@@ -281,5 +281,5 @@ class Socket:
             if end.error is not None:
                 message = f"a connection may be open for {self._limits.websocket_seconds:g} seconds: open a new one"
                 error = {"type": "invalid_request_error", "code": end.error, "message": message, "param": None}
-                await self._say(compact({"type": "error", "status": 400, "error": error}).decode())
+                await self._send_text(compact({"type": "error", "status": 400, "error": error}).decode())
             await self._send({"type": "websocket.close", "code": end.code, "reason": end.reason})

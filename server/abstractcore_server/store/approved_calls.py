@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, null, select, update
 
 from abstractcore.database import lock, writes
 
-from .tables import Store, approved_calls
+from .tables import ExpiringRows, approved_calls
 
 RESULT_SECONDS: Final = 3600.0
 """How long results are kept: clients send an answer again soon, or not at all."""
@@ -24,21 +23,16 @@ class BegunCall:
     result: Mapping[str, Any] | None = field(repr=False)
 
 
-class ApprovedCalls:
+class ApprovedCalls(ExpiringRows):
     """Keeps which calls have begun, for `seconds`, and their results, for an hour. A call is known by a digest.
 
-    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`.
     """
-
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self.database = store
-        self._seconds = seconds
-        self._now = now
 
     @writes
     def begin(self, connection: Connection, ids: Collection[str]) -> dict[str, BegunCall]:
-        """Returns what is known of calls that have begun before, and begins the others, which who asks is to run; if
-        one has begun and has no result, it begins none.
+        """Returns the calls that have begun before, and begins the others, which the caller is to run; if one has begun
+        and has no result, it begins none.
         """
         now = self._now()
         for id in sorted(ids):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, insert, select,
 from abstractcore.database import reads, writes
 
 from .responses import Item, StoredResponse, append_items, put
-from .tables import Store, background_responses, response_events, responses
+from .tables import ExpiringRows, background_responses, response_events, responses
 
 ALIVE_SECONDS: Final = 30.0
 """After how long without a sign of its process a response has failed."""
@@ -43,17 +42,12 @@ class EventPage:
     has_ended: bool
 
 
-class BackgroundResponses:
+class BackgroundResponses(ExpiringRows):
     """Keeps responses from their beginning on, for `seconds`. Each belongs to an owner, and no other one sees it.
 
     A response ends once: whoever ends it first, its process or one that cancels it, decides how. Every method raises
-    `DatabaseError`. `now` returns seconds since the epoch.
+    `DatabaseError`.
     """
-
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self.database = store
-        self._seconds = seconds
-        self._now = now
 
     @writes
     def begin(
@@ -110,7 +104,7 @@ class BackgroundResponses:
 
     @writes
     def keep_alive(self, connection: Connection, keys: Collection[ResponseKey]) -> set[ResponseKey]:
-        """Says that responses are still being made; returns those of them that have not ended."""
+        """Records that responses are still being made; returns those of them that have not ended."""
         table = background_responses.c
         made = table.id.in_([id for _, id in keys]) & table.ended.is_(None)
         alive = update(background_responses).where(made)

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, 
 from abstractcore.database import lock, reads, writes
 from abstractcore.errors import InvalidInputError, NotFoundError
 
-from .tables import Store, files, upload_parts, upload_pieces, uploads
+from .tables import ExpiringRows, Store, files, upload_parts, upload_pieces, uploads
 
 _FILE_FACTS = tuple(column for column in files.c if column.name not in ("owner", "content"))
 _MOST_PARAMETERS = 10_000
@@ -176,18 +176,13 @@ _UPLOAD_FACTS: Final = tuple(
 )
 
 
-class Uploads:
+class Uploads(ExpiringRows):
     """Keeps uploads for an hour, and at most for `seconds`; a completed one is a file. Each belongs to an owner, and no
     other one sees it.
 
     Every method raises `DatabaseError`; those that change an upload raise `NotFoundError` if there is none, and
-    `InvalidInputError` if it is not pending any more. `now` returns seconds since the epoch.
+    `InvalidInputError` if it is not pending any more.
     """
-
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self.database = store
-        self._seconds = seconds
-        self._now = now
 
     @writes
     def create(

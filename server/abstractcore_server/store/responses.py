@@ -4,8 +4,7 @@ keep on the server, and responses continue.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from abstractcore.database import reads, writes
 
-from .tables import Store, conversation_items, conversations, responses
+from .tables import ExpiringRows, conversation_items, conversations, responses
 
 LONGEST_CHAIN: Final = 1000
 """How many responses one may continue, each the one before it."""
@@ -30,16 +29,11 @@ class StoredResponse:
     previous: str | None = None
 
 
-class Responses:
+class Responses(ExpiringRows):
     """Keeps responses for `seconds`. Each belongs to an owner, and no other one sees it.
 
-    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`.
     """
-
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self.database = store
-        self._seconds = seconds
-        self._now = now
 
     @writes
     def add(self, connection: Connection, owner: str, response: StoredResponse) -> None:
@@ -110,16 +104,11 @@ class StoredConversation:
     metadata: Mapping[str, str] = field(repr=False)
 
 
-class Conversations:
+class Conversations(ExpiringRows):
     """Keeps conversations for `seconds` after their last change. Each belongs to an owner, and no other one sees it.
 
-    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`.
     """
-
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self.database = store
-        self._seconds = seconds
-        self._now = now
 
     @writes
     def create(

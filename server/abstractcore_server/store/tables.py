@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -194,3 +196,12 @@ class Store(Database):
 
     def __init__(self, place: str | Path) -> None:
         super().__init__(place, schema=SCHEMA)
+
+
+class ExpiringRows:
+    """Rows of `store` that are kept for `seconds`. `now` returns seconds since the epoch."""
+
+    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
+        self.database = store
+        self._seconds = seconds
+        self._now = now

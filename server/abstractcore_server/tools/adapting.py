@@ -149,7 +149,7 @@ class _Reader:
         self._dialect = dialect
         self._functions = {tool.name for tool in call.tools}
         self._names: dict[tuple[Any, Any, str], str] = {}
-        """The names of functions, by what tells calls of their tools from others."""
+        """The names of functions, by what distinguishes calls of their tools from others."""
         self.tools: dict[str, ClientToolFunction] = {}
         self.others: list[str] = []
 

@@ -76,7 +76,7 @@ class ToolOffer:
         return named
 
     def decide(self, pending: PendingCall, tools: Mapping[str, ServerTool]) -> Allow | Deny | Suspend:
-        """Returns what happens to a call of one of the tools."""
+        """Returns the decision about a call of one of the tools."""
         if pending.input is not None:
             return Deny("the tool asks the user a question, which clients of this server cannot be asked")
         if tools[pending.call.name].rule == "never" and pending.reason == "approval":
@@ -343,7 +343,7 @@ def _function_call(item: Item, names: Mapping[tuple[str, str], str]) -> Item:
 
 
 def _output(item: Item) -> str:
-    """Returns what the model read of a call."""
+    """Returns the output of a call, as the model has read it."""
     error = item.get("error")
     if error is None:
         return str(item.get("output") or "")

@@ -77,7 +77,7 @@ def without_repeated_results(format: str, body: bytes) -> tuple[bytes, Sequence[
 
 
 def _items(turn: object, form: _Form) -> Sequence[object]:
-    """Returns what may be results of one turn: itself, or its parts."""
+    """Returns the possible results of one turn: itself, or its parts."""
     if form.parts is None:
         return [turn]
     parts = cast("Object", turn).get(form.parts) if isinstance(turn, dict) else None

@@ -74,7 +74,7 @@ def _is_mcp(tool: object) -> bool:
 
 
 def read_wanted(tools: Sequence[Any], known: Collection[str]) -> list[RequestedServer]:
-    """Returns what the tools of a request want of servers that the client may use, `known`.
+    """Returns which tools of the servers `known`, which the client may use, a request asks for.
 
     Raises `InvalidInputError` with the path of what is wrong, `AccessDeniedError` for another server.
     """

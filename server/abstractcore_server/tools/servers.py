@@ -99,7 +99,7 @@ class ServerTool:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools of one server that may be called, with warnings; `error` says why there are none."""
+    """The tools of one server that may be called, with warnings; `error` is the reason if there are none."""
 
     server: str
     tools: tuple[ServerTool, ...] = ()
@@ -258,7 +258,7 @@ class MCPServers:
             raise InvalidInputError(str(error)) from None
 
     def _bound(self, server: str, tool: Tool[..., Any]) -> Tool[..., Any]:
-        """Returns a tool whose text is shortened, and whose errors say nothing of this machine."""
+        """Returns a tool whose text is shortened, and whose errors have nothing of this machine."""
         most = self._settings.limits.tool_result_chars
 
         async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
