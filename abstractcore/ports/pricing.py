@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import NamedTuple, Protocol
 
@@ -54,19 +54,6 @@ class BilledResponse(NamedTuple):
         ended = any(isinstance(delta, ReplyEnd) for delta in reversed(deltas))
         model = (start.model if start is not None else None) or ""
         return cls(usage_so_far(deltas), model, requested_at, terms, ended)
-
-    def charged_apart(self) -> Iterator[BilledResponse]:
-        """Returns this response, and then what it reports of tokens that are not among its counts: each has the prices
-        of its own model, and of its own size. A reported cost is that of all.
-        """
-        yield self
-        billing = self.usage.billing
-        if billing is None or billing.cost is not None:
-            return
-        for each in billing.separate:
-            own = replace(billing, counts=each.counts, separate=())
-            usage = Usage(each.input, each.output, each.cached, each.cache_written, billing=own)
-            yield self._replace(usage=usage, model=each.model or self.model)
 
 
 class Charge(NamedTuple):

@@ -5,7 +5,8 @@ Each response is charged by itself and the money is added: a price depends on th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Context, Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Final
@@ -59,9 +60,23 @@ class Bill:
         It is 0 where a middleware answered without a request, whatever `usage` its reply reports. The source is the
         weakest of those of the responses; without the cost of one of them, that of the call is unknown.
         """
-        parts = [each for response in self._responses for each in response.charged_apart()]
+        parts = [each for response in self._responses for each in _charged_apart(response)]
         charges = [pricing.charge(each) for each in parts] or [self._without_response]
         return _sum([*charges, *map(_of_conversion, self._conversions)])
+
+
+def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:
+    """Yields a response, and then what it reports of tokens that are not among its counts: each has the prices of its
+    own model, and of its own size. A reported cost is that of all.
+    """
+    yield response
+    billing = response.usage.billing
+    if billing is None or billing.cost is not None:
+        return
+    for each in billing.separate:
+        own = replace(billing, counts=each.counts, separate=())
+        usage = Usage(each.input, each.output, each.cached, each.cache_written, billing=own)
+        yield response._replace(usage=usage, model=each.model or response.model)
 
 
 def _of_conversion(decision: MediaDecision) -> Charge:
