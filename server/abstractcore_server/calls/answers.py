@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -93,20 +92,12 @@ class CallAnswer:
 
 
 async def all_answers(job: AnswerJob) -> list[CallAnswer]:
-    """Returns an answer for each choice. The first error cancels the other calls."""
-    if job.client_request.choices == 1:
-        return [await _one_answer(job)]
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_one_answer(job)) for _ in range(job.client_request.choices)]
-    except ExceptionGroup as group_error:
-        raise group_error.exceptions[0] from None
-    return [task.result() for task in tasks]
+    """Returns an answer for each choice, of the first model that has one."""
 
+    async def answer_of_choice(_: int) -> CallAnswer:
+        return await first_of(job.context, job.resolved.llms, lambda llm: _call(job, llm))
 
-async def _one_answer(job: AnswerJob) -> CallAnswer:
-    """Returns the answer of the first model that has one."""
-    return await first_of(job.context, job.resolved.llms, lambda llm: _call(job, llm))
+    return await job.for_each_choice(answer_of_choice)
 
 
 async def _call(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
@@ -192,6 +193,18 @@ class AnswerJob:
     def _speaks(self, llm: abstractcore.LLM) -> bool:
         return type(llm.transpiler) is type(self.context.format)
 
+    async def for_each_choice(self, call: Callable[[int], Coroutine[Any, Any, T]]) -> list[T]:
+        """Returns the result of `call` for the number of each choice. The first error cancels the other calls."""
+        choices = self.client_request.choices
+        if choices == 1:
+            return [await call(0)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(call(number)) for number in range(choices)]
+        except ExceptionGroup as group_error:
+            raise group_error.exceptions[0] from None
+        return [task.result() for task in tasks]
+
     async def off_loop(self, function: Callable[..., T], *arguments: object) -> T:
         """Returns the result of a function that works on the whole request; on a large one in a worker thread."""
         return await self.context.off_loop(is_large(self.client_request.wire.body), function, *arguments)
@@ -372,27 +385,28 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
 
 
 async def first_of(
-    context: RequestContext, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
+    context: RequestContext,
+    llms: Sequence[abstractcore.LLM],
+    call: Callable[[abstractcore.LLM], Awaitable[T]],
+    has_begun: Callable[[], bool] = lambda: False,
 ) -> T:
-    """Returns the result of `call` for the first model that does not fail in a way that lets the next one answer."""
+    """Returns the result of `call` for the first model that does not fail in a way that lets the next one answer: none
+    does once an answer `has_begun`.
+    """
     *others, last = llms
     for llm in others:
         try:
             return await call(llm)
         except AbstractCoreError as error:
-            if not may_fall_back(error):
+            if has_begun() or not _may_fall_back(error):
                 raise
-            log_fallback(context, llm, error)
+            # A client that gets an answer does not see why the next model was called.
+            trace_id, name = context.request.trace_id, f"{llm.provider}/{llm.model}"
+            _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
     return await call(last)
 
 
-def log_fallback(context: RequestContext, llm: abstractcore.LLM, error: AbstractCoreError) -> None:
-    """Logs why the next model is called: a client that gets an answer does not see it."""
-    trace_id, name = context.request.trace_id, f"{llm.provider}/{llm.model}"
-    _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
-
-
-def may_fall_back(error: Exception) -> bool:
+def _may_fall_back(error: Exception) -> bool:
     """Whether another model may answer what one failed to: not what is wrong with the request itself, and not after a
     tool has run.
     """

@@ -22,7 +22,7 @@ from ..records import RECEIPT_HEADER
 from ..requests import ClientConnection, ClientGone, Sink
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
-from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, log_fallback, may_fall_back
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, first_of
 from .reasoning import StreamSignatureEncoder
 from .replies import StreamedArguments, reply_extension, reply_warnings, with_extension
 
@@ -137,16 +137,7 @@ class StreamedAnswer(EventStream):
 
     async def play(self, sink: Sink) -> None:
         """Writes the stream of the first model that answers; raises its error."""
-        choices = self._job.client_request.choices
-        if choices == 1:
-            await self._choice(0, sink)
-        else:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for number in range(choices):
-                        group.create_task(self._choice(number, sink))
-            except ExceptionGroup as group_error:
-                raise group_error.exceptions[0] from None
+        await self._job.for_each_choice(lambda number: self._stream_choice(number, sink))
         if not self._is_complete:
             self._tail += self._dialect.finish([self._renderers[number] for number in sorted(self._renderers)])
         if self._job.keep is not None:
@@ -159,19 +150,13 @@ class StreamedAnswer(EventStream):
             renderer = self._dialect.renderer(self._context.format, self._job.client_request, self._job.stamp)
         return renderer.error(error)
 
-    async def _choice(self, number: int, sink: Sink) -> None:
+    async def _stream_choice(self, number: int, sink: Sink) -> None:
         """Streams one choice, of the first model that begins to answer."""
-        *others, last = self._job.resolved.llms
-        for llm in others:
-            try:
-                await self._stream(await self._job.plan(llm), number, sink)
-            except AbstractCoreError as error:
-                if number in self._renderers or not may_fall_back(error):
-                    raise
-                log_fallback(self._context, llm, error)
-            else:
-                return
-        await self._stream(await self._job.plan(last), number, sink)
+
+        async def stream(llm: abstractcore.LLM) -> None:
+            await self._stream(await self._job.plan(llm), number, sink)
+
+        await first_of(self._context, self._job.resolved.llms, stream, lambda: number in self._renderers)
 
     async def _stream(self, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
