@@ -248,7 +248,7 @@ def with_steps(loop: ToolLoop, steps: Sequence[ToolStep], **changes: Any) -> Too
     return with_valid(loop, steps=tuple(together), found=check_items(tuple(found), str, "found"), **changes)
 
 
-def closed(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:
+def close_loop(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:
     """Returns the loop with a result for every open call, so that the conversation can be sent.
 
     Calls whose ids are `begun` may have taken effect; their results say so.

@@ -8,7 +8,7 @@ from .files import FileAccess
 from .http import MCPAccess, listening_socket, serve_http, url_of
 from .calls import MCPServerLimits
 from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
-from .offered import OfferedTool, offered
+from .offered_tools import OfferedTool, tools_by_name
 from .protocol import mcp_server
 from .stdio import ProtocolDescriptors, claim_standard_streams, serve_stdio
 
@@ -26,8 +26,8 @@ __all__ = [
     "claim_standard_streams",
     "listening_socket",
     "mcp_server",
-    "offered",
     "serve_http",
     "serve_stdio",
+    "tools_by_name",
     "url_of",
 ]

@@ -25,7 +25,7 @@ from ...scrubbing import Secrets
 from ...tools.execution import execute, prepared_or_refused
 from ...tools.names import PreparedArguments
 from .content import mcp_content
-from .offered import OfferedTool
+from .offered_tools import OfferedTool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -32,7 +32,7 @@ from ...schema.base_error import one_line, shown
 from ...tools.results import ToolOutput
 from ...tools.tool import Tool
 from .files import FileAccess, FileArgument
-from .offered import OfferedTool
+from .offered_tools import OfferedTool
 
 _SCHEMA_MAPS = ("$defs", "definitions", "dependentSchemas", "properties")
 """Keywords whose values have schemas by names of the user's own."""
