@@ -196,7 +196,7 @@ def list_models(
 ) -> None:
     """List the models that a provider offers; without one, or with `local`, those that are stored on this machine."""
     if provider in (None, "local"):
-        from .weights import show_stored
+        from .model_lists import show_stored
 
         show_stored(as_json=as_json)
         return
@@ -245,7 +245,7 @@ def search_models(
 @models.command("pull")
 def pull_model(name: given.ModelName) -> None:
     """Download a model, unless it is stored already."""
-    from .weights import pull
+    from .model_lists import pull
 
     pull(name)
 
@@ -253,7 +253,7 @@ def pull_model(name: given.ModelName) -> None:
 @models.command("remove")
 def remove_model(name: given.ModelName) -> None:
     """Delete a model from this machine."""
-    from .weights import remove
+    from .model_lists import remove
 
     remove(name)
 

@@ -46,7 +46,6 @@ _LOOP_ENDS = {
     "max_calls": "the limit of tool calls is reached",
 }
 _LEAST_SHOWN = Decimal("0.000001")
-_MOST_DIFFERENCES = 5
 
 
 def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
@@ -60,28 +59,6 @@ def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
     elif response.finish_reason != "stop":
         yield f"warning: the answer may be incomplete: finish_reason is {response.finish_reason!r}"
     yield f"{response.provider}/{response.model}: {_took(response)}"
-
-
-def media_summary(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> Iterator[str]:
-    """Yields the lines below what a backend made."""
-    for warning in result.warnings:
-        yield f"warning: {warning.message}"
-    if isinstance(result, abstractcore.MediaResult) and result.verification is not None:
-        yield _verified(result.verification)
-    what = result.metadata.get("what")
-    if isinstance(what, str):
-        yield what
-    model = "" if result.model in (None, result.backend) else f", {result.model}"
-    cost = f"unknown cost ({result.cost_reason})" if result.cost is None else f"${result.cost:f}"
-    yield f"{result.backend}{model}: {result.seconds:.1f} s, {cost}"
-
-
-def _verified(found: abstractcore.MediaVerification) -> str:
-    """Returns how many words were understood, and which ones differ."""
-    shown = [f"{each.expected or '-'} -> {each.found or '-'}" for each in found.differences[:_MOST_DIFFERENCES]]
-    more = " ..." if len(found.differences) > len(shown) else ""
-    differences = f": {'; '.join(shown)}{more}" if shown else ""
-    return f"verified: {found.errors} of {found.words} words differ{differences}"
 
 
 def _loop_warning(status: str) -> Iterator[str]:
@@ -159,9 +136,9 @@ def answer(
         )
         with connected(connection, plugins) as llm:
             if streamed:
-                response = _streamed(llm.stream(prompt, **request), silent)
+                response = _stream_answer(llm.stream(prompt, **request), silent)
                 while response.pending:
-                    response = _streamed(tools.resumed_stream(llm, response), silent)
+                    response = _stream_answer(tools.resumed_stream(llm, response), silent)
             else:
                 with prints_to_stderr():
                     response = llm.generate(prompt, **request)
@@ -176,7 +153,7 @@ def answer(
                 note(line)
 
 
-def _streamed(stream: abstractcore.Stream[Any], silent: bool) -> abstractcore.GenerateResponse[Any]:
+def _stream_answer(stream: abstractcore.Stream[Any], silent: bool) -> abstractcore.GenerateResponse[Any]:
     with stream:
         write_stream(stream, silent)
     return stream.response
@@ -226,18 +203,18 @@ def tool_line(event: abstractcore.ToolEvent) -> str:
     """Returns one line for an event."""
     match event:
         case abstractcore.ToolStarted():
-            return _limited(f"-> {event.call.name}({event.call.arguments_text})")
+            return _limit(f"-> {event.call.name}({event.call.arguments_text})")
         case abstractcore.ToolProgress():
             total = "" if event.total is None else f" of {event.total:g}"
             message = f" {event.message}" if event.message else ""
-            return f"   {_limited(f'{event.call.name}: {event.done:g}{total}{message}')}"
+            return f"   {_limit(f'{event.call.name}: {event.done:g}{total}{message}')}"
         case abstractcore.ToolEnded(step):
             outcome = "" if step.outcome == "done" else f"{step.outcome}: "
             files = sum(not isinstance(part, abstractcore.TextPart) for part in step.result.content)
-            return _limited(f"<- {outcome}{step.result.as_text}") + (f" [files: {files}]" if files else "")
+            return _limit(f"<- {outcome}{step.result.as_text}") + (f" [files: {files}]" if files else "")
 
 
-def _limited(line: str) -> str:
+def _limit(line: str) -> str:
     """Returns the text on one line, shortened."""
     line = " ".join(line[: 2 * _LONGEST].split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

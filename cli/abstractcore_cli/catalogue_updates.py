@@ -63,7 +63,7 @@ async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Pat
         body = await transport.open(WireRequest(url, {}, b"", "GET"), _STEP_SECONDS)
         try:
             if body.status in _REDIRECTS and "location" in body.headers:
-                url = _redirected(url, body.headers["location"])
+                url = _redirect_target(url, body.headers["location"])
                 continue
             if body.status != 200:
                 raise abstractcore.ConfigurationError(f"{shown_address(url)} answers with HTTP status {body.status}.")
@@ -85,7 +85,7 @@ async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Pat
     raise abstractcore.ConfigurationError(f"{shown_address(url)} redirects more than {_MOST_REDIRECTS} times.")
 
 
-def _redirected(url: str, location: str) -> str:
+def _redirect_target(url: str, location: str) -> str:
     """Returns the URL that an answer redirects to; raises `ConfigurationError` for one without TLS, after one with."""
     try:
         target = urljoin(url, location)
@@ -110,7 +110,7 @@ def update(source: str | None, *, as_json: bool) -> None:
 
         catalogue = open_catalogue()
         with tempfile.TemporaryDirectory() as scratch:
-            changes = catalogue.update(read_source(*_fetched(source, Path(scratch))))
+            changes = catalogue.update(read_source(*_fetch_source(source, Path(scratch))))
         if not changes:
             raise abstractcore.ConfigurationError(
                 f"{source or 'the wheel'} has files of other providers than those installed.",
@@ -132,7 +132,7 @@ def update(source: str | None, *, as_json: bool) -> None:
         note(f"{len(later)} of {len(changes)} files are later than those in use: {catalogue.updates}")
 
 
-def _fetched(source: str | None, scratch: Path) -> tuple[Path, str | None]:
+def _fetch_source(source: str | None, scratch: Path) -> tuple[Path, str | None]:
     """Returns the path of the source, downloaded if it is none, and then the name by which the user knows it; raises
     `ConfigurationError` without an installer.
     """

@@ -25,7 +25,7 @@ _COMMAND = re.compile("/[a-z]+")
 def converse(connection: ConnectionArguments, choices: ToolArguments, system: str | None) -> None:
     """Runs the conversation until the user ends it. If stdin is not a terminal, an error ends it too."""
     interactive = sys.stdin.isatty()
-    with reported(), _opened(connection, choices) as (llm, tools):
+    with reported(), _open(connection, choices) as (llm, tools):
         if interactive and not connection.quiet:
             note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends the chat, Ctrl-C stops an answer")
         history = [abstractcore.Message.system(system)] if system else []
@@ -43,7 +43,7 @@ def converse(connection: ConnectionArguments, choices: ToolArguments, system: st
 
 
 @contextlib.contextmanager
-def _opened(connection: ConnectionArguments, choices: ToolArguments) -> Generator[tuple[abstractcore.LLM, Toolbox]]:
+def _open(connection: ConnectionArguments, choices: ToolArguments) -> Generator[tuple[abstractcore.LLM, Toolbox]]:
     plugins = registry()
     tools = toolbox(choices, plugins)
     with connected(connection, plugins) as llm:
@@ -87,14 +87,14 @@ class _ChatTurn:
                 try:
                     write_stream(stream, self.quiet)
                 except KeyboardInterrupt:
-                    return _stopped(prompt, _messages_so_far(stream))
+                    return _stop(prompt, _messages_so_far(stream))
                 response = stream.response
             if not response.pending:
                 break
             try:
                 stream = self.tools.resumed_stream(self.llm, response)
             except KeyboardInterrupt:
-                return _stopped(prompt, _closed_messages(response))
+                return _stop(prompt, _closed_messages(response))
         if is_final(response):
             write(f"{final_result(response)}\n")
         if not self.quiet:
@@ -103,7 +103,7 @@ class _ChatTurn:
         return [prompt, *response.messages] if response.messages else []
 
 
-def _stopped(prompt: abstractcore.Message, messages: Sequence[abstractcore.Message]) -> list[abstractcore.Message]:
+def _stop(prompt: abstractcore.Message, messages: Sequence[abstractcore.Message]) -> list[abstractcore.Message]:
     note("stopped")
     return [prompt, *messages] if messages else []
 

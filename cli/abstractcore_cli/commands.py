@@ -61,7 +61,7 @@ def command_of(name: str, target: str) -> TyperCommand | TyperGroup:
     try:
         value = getattr(import_module(module), attribute)
     except Exception as error:
-        value = _broken(name, target, error)
+        value = _broken_command(name, target, error)
     app = typer.Typer(rich_markup_mode=None)
     if isinstance(value, typer.Typer):
         app.add_typer(value, name=name)
@@ -72,7 +72,7 @@ def command_of(name: str, target: str) -> TyperCommand | TyperGroup:
     return command
 
 
-def _broken(name: str, target: str, error: Exception) -> Callable[[], None]:
+def _broken_command(name: str, target: str, error: Exception) -> Callable[[], None]:
     problem = f"the command {name!r} cannot be imported from {target}: {type(error).__name__}: {error}"
 
     def command() -> None:

@@ -9,11 +9,9 @@ from typing import Any
 
 import abstractcore
 
-from .asking import media_summary
-from .output_files import backend_options, check_output, file_names, progress_shown, write_parts
+from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
-from .reporting import media_json, reported
-from .screen import note, write
+from .reporting import reported
 
 _FORMATS = {"mid": "midi", "xml": "musicxml", "ogg": "opus"}
 
@@ -44,25 +42,14 @@ def compose_music(piece: ComposeArguments, connection: ConnectionArguments, *, a
         with connected(connection, more=chosen) as llm, progress_shown(silent) as on_progress:
             result = llm.music.t2m(piece.prompt, on_progress=on_progress, **arguments)
         files = write_parts(result.parts, file_names(piece.output, piece.prompt, result.parts))
-        if as_json:
-            write(media_json(result, files))
-            return
-        for file in files:
-            write(f"{file}\n")
-        if not silent:
-            for line in media_summary(result):
-                note(line)
+        show_result(result, files, silent=silent, as_json=as_json)
 
 
 def _arguments(piece: ComposeArguments) -> dict[str, Any]:
     """Returns the arguments of the call that were given."""
-    arguments = backend_options(piece.options)
-    ending = Path(piece.output).suffix[1:].lower() if piece.output else ""
-    format = piece.format or ending
-    given = {**piece.wishes, "lyrics": _lyrics(piece), "also": piece.also or None}
-    if format:
-        given["format"] = _FORMATS.get(format, format)
-    return arguments | {name: value for name, value in given.items() if value is not None}
+    format = piece.format or Path(piece.output or "").suffix[1:].lower()
+    arguments = {**piece.wishes, "format": _FORMATS.get(format, format) or None, "also": piece.also or None}
+    return backend_options(piece.options, lyrics=_lyrics(piece), **arguments)
 
 
 def _lyrics(piece: ComposeArguments) -> str | None:

@@ -9,11 +9,9 @@ from typing import Any
 
 import abstractcore
 
-from .asking import media_summary
-from .output_files import backend_options, check_output, file_names, progress_shown, write_parts
+from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
-from .reporting import media_json, reported
-from .screen import note, write
+from .reporting import reported
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX*]\s*(\d{1,6})")
 _FORMATS = {"jpg": "jpeg"}
@@ -49,19 +47,12 @@ def draw_picture(picture: DrawArguments, connection: ConnectionArguments, *, as_
                 masked = {} if picture.mask is None else {"mask": picture.mask}
                 result = llm.vision.i2i(picture.prompt, picture.source, on_progress=on_progress, **masked, **arguments)
         files = write_parts(result.parts, file_names(picture.output, picture.prompt, result.parts))
-        if as_json:
-            write(media_json(result, files))
-            return
-        for file in files:
-            write(f"{file}\n")
-        if not silent:
-            for line in media_summary(result):
-                note(line)
+        show_result(result, files, silent=silent, as_json=as_json)
 
 
 def _arguments(picture: DrawArguments) -> dict[str, Any]:
     """Returns the arguments of the call that were given."""
-    arguments = backend_options(picture.options)
+    arguments = backend_options(picture.options, count=picture.count, seed=picture.seed)
     if picture.size is not None:
         found = _SIZE.fullmatch(picture.size.strip())
         if found is None:
@@ -73,5 +64,4 @@ def _arguments(picture: DrawArguments) -> dict[str, Any]:
     ending = Path(picture.output).suffix[1:].lower() if picture.output else ""
     if ending and "format" not in arguments:
         arguments["format"] = _FORMATS.get(ending, ending)
-    given = {"count": picture.count, "seed": picture.seed}
-    return arguments | {name: value for name, value in given.items() if value is not None}
+    return arguments

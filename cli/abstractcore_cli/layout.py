@@ -42,7 +42,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     Lines after the first begin with `indent`, in addition to the spaces that the text begins with.
     """
     start = text[: len(text) - len(text.lstrip(" "))]
-    return _filled(text.split(), width, start, start + indent)
+    return _fill(text.split(), width, start, start + indent)
 
 
 def fact_lines(facts: Iterable[tuple[str, str]], width: int) -> Iterator[tuple[str, str]]:
@@ -59,13 +59,13 @@ def fact_lines(facts: Iterable[tuple[str, str]], width: int) -> Iterator[tuple[s
         last = name
         lines = wrapped(value, room)
         if narrow and shown and cell_len(shown) + _GAP + cell_len(value) <= width:
-            yield _padded(shown, cell_len(shown) + _GAP), value
+            yield _pad(shown, cell_len(shown) + _GAP), value
         elif narrow:
             if shown:
                 yield shown, ""
             yield from (("", f"{_INDENT}{line}") for line in lines)
         else:
-            yield _padded(shown, beside), lines[0]
+            yield _pad(shown, beside), lines[0]
             yield from ((" " * beside, line) for line in lines[1:])
 
 
@@ -78,7 +78,7 @@ def _row(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     if not cells:
         yield name
         return
-    start = "".join(_padded(cell, size + _GAP) for cell, size in zip((name, *cells[:-1]), widths[:-1], strict=True))
+    start = "".join(_pad(cell, size + _GAP) for cell, size in zip((name, *cells[:-1]), widths[:-1], strict=True))
     lines = wrapped(cells[-1], widths[-1])
     yield f"{start}{lines[0]}".rstrip()
     yield from (f"{' ' * cell_len(start)}{line}" for line in lines[1:])
@@ -91,10 +91,10 @@ def _record(headers: Sequence[str], row: Sequence[str], width: int) -> Iterator[
     if cells:
         cells[-1] = cells[-1].removesuffix(",")
         words = [word for cell in cells for word in ([cell] if cell_len(cell) < width else cell.split())]
-        yield from _filled(words, width, _INDENT, _INDENT)
+        yield from _fill(words, width, _INDENT, _INDENT)
 
 
-def _filled(words: Iterable[str], width: int, start: str, indent: str) -> list[str]:
+def _fill(words: Iterable[str], width: int, start: str, indent: str) -> list[str]:
     """Returns lines with as many words as fit: the first begins with `start`, others with `indent`."""
     lines = [start]
     is_empty = True
@@ -108,5 +108,5 @@ def _filled(words: Iterable[str], width: int, start: str, indent: str) -> list[s
     return lines
 
 
-def _padded(text: str, width: int) -> str:
+def _pad(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))

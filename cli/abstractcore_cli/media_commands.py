@@ -49,7 +49,7 @@ def draw(
 
     draw_picture(
         DrawArguments(prompt, source, mask, size, count, seed, backend, backend_model, tuple(option or ()), output),
-        ConnectionArguments(provider, model, base_url, None, None, timeout, context_size, quiet),
+        ConnectionArguments(provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet),
         as_json=as_json,
     )
 
@@ -105,7 +105,7 @@ def speak(
             text, output, voice, format, speed, language, instructions, verify, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        ConnectionArguments(None, None, None, None, None, timeout, None, quiet),
+        ConnectionArguments(timeout=timeout, quiet=quiet),
         as_json=as_json,
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ def transcribe(
             recording, output, format, language, tuple(term or ()), speakers, words, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        ConnectionArguments(None, None, None, None, None, timeout, None, quiet),
+        ConnectionArguments(timeout=timeout, quiet=quiet),
         as_json=as_json,
     )  # fmt: skip
 
@@ -207,21 +207,14 @@ def compose(
     from .plugins import ConnectionArguments
 
     wishes = {"seconds": seconds, "tempo": tempo, "key": key, "meter": meter, "mood": mood, "seed": seed}
-    piece = ComposeArguments(
-        prompt,
-        lyrics,
-        lyrics_file,
-        format,
-        wishes,
-        tuple(also or ()),
-        backend,
-        backend_model,
-        tuple(option or ()),
-        output,
-    )
     compose_music(
-        piece, ConnectionArguments(provider, model, base_url, None, None, timeout, context_size, quiet), as_json=as_json
-    )
+        ComposeArguments(
+            prompt, lyrics, lyrics_file, format, wishes, tuple(also or ()), backend, backend_model,
+            tuple(option or ()), output,
+        ),
+        ConnectionArguments(provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet),
+        as_json=as_json,
+    )  # fmt: skip
 
 
 def talk(

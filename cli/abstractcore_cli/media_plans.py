@@ -23,7 +23,7 @@ def show_plan(
     as_json: bool,
 ) -> None:
     """Prints the decision for each file; raises `typer.Exit` if a call with them would be refused."""
-    connection = ConnectionArguments(provider, model, base_url, None, None, None, None, quiet=True)
+    connection = ConnectionArguments(provider, model, base_url, quiet=True)
     with reported(as_json=as_json):
         try:
             plan = _plan(connection, question, files)
@@ -76,7 +76,7 @@ def _row(decision: abstractcore.MediaDecision) -> tuple[str, ...]:
 
 
 def _sizes(facts: abstractcore.MediaFacts | None) -> Iterator[str]:
-    """Yields what was measured: pixels, frames, pages and seconds."""
+    """Yields the sizes that were measured: pixels, frames, pages and seconds."""
     if facts is None:
         return
     if facts.width is not None and facts.height is not None:

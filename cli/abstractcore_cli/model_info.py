@@ -126,7 +126,7 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
         from abstractcore.registry import did_you_mean
 
         catalogue = open_catalogue()
-        provider, name = _given(catalogue, provider, name)
+        provider, name = _provider_and_model(catalogue, provider, name)
         if provider and not name:
             hint = f"`abstractcore models list --provider {provider}` lists them."
             raise abstractcore.InvalidInputError(f"no model of {provider} is given.", hint=hint)
@@ -134,7 +134,7 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
         if as_json:
             write(catalogue_json({"models": [facts_json(entry) for entry in found]}))
             return
-        for titles, entry in _grouped(found, name):
+        for titles, entry in _group_by_facts(found, name):
             show_facts(", ".join(titles), _rows(entry, catalogue))
         for entry in found:
             target = catalogue.models(entry.provider).alias(name)
@@ -161,7 +161,7 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
             note("An estimate is a price that may differ: costs computed with it have cost_source 'estimate'.")
 
 
-def _given(catalogue: FileCatalogue, provider: str | None, name: str) -> tuple[str | None, str]:
+def _provider_and_model(catalogue: FileCatalogue, provider: str | None, name: str) -> tuple[str | None, str]:
     """Returns the provider and the model; a name may begin with its provider, as in `create_llm`."""
     if provider is not None:
         check_provider(catalogue, provider)
@@ -218,7 +218,7 @@ def _everywhere(catalogue: FileCatalogue, name: str) -> list[ModelEntry]:
     return list(found.values())
 
 
-def _grouped(found: Iterable[ModelEntry], asked: str) -> list[tuple[list[str], ModelEntry]]:
+def _group_by_facts(found: Iterable[ModelEntry], asked: str) -> list[tuple[list[str], ModelEntry]]:
     """Returns entries with their names; those with the same facts together."""
     groups: dict[str, tuple[list[str], ModelEntry]] = {}
     for entry in found:

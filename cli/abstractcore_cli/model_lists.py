@@ -1,17 +1,22 @@
-"""`abstractcore models list --provider X`: the models that a provider offers, live, with what the catalogue knows."""
+"""`abstractcore models list --provider X`: the models that a provider offers, live, with what the catalogue knows.
+
+The weights on this machine: listed, downloaded (`models pull`) and removed.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 import abstractcore
 
 from .catalogues import facts_json, is_retired, open_catalogue
 from .model_search import COLUMNS, summary_row
-from .plugins import registry
+from .plugins import model_store, registry
 from .reporting import catalogue_json, reported, rewritten
-from .screen import note, show_group, write
+from .screen import complain, note, show_group, show_table, write
 
 if TYPE_CHECKING:
     from abstractcore.catalogue import ModelEntry
@@ -47,7 +52,7 @@ def show_models(provider: str, base_url: str | None, timeout: float | None, *, o
             write(catalogue_json({"provider": provider, "live": live, "models": models_json}))
             return
         now = time.time()
-        rows = [(*summary_row(catalogue, entry, now, name), _known(name, entry, now)) for name, entry in listed]
+        rows = [(*summary_row(catalogue, entry, now, name), _how_known(name, entry, now)) for name, entry in listed]
         show_group(provider, (*COLUMNS, "row"), rows)
         origin = "listed by the provider" if live else f"of the catalogue; the provider was not asked: {reason}"
         note(f"{len(listed)} models {origin}")
@@ -98,7 +103,7 @@ def _all_pages(llm: abstractcore.LLM) -> list[str]:
     return list(names)
 
 
-def _known(name: str, entry: ModelEntry, now: float) -> str:
+def _how_known(name: str, entry: ModelEntry, now: float) -> str:
     """Returns how the catalogue knows a model: by its own name, by another, by its family, or not at all; and
     whether it is retired.
     """
@@ -110,3 +115,48 @@ def _known(name: str, entry: ModelEntry, now: float) -> str:
 
 def _why(error: abstractcore.AbstractCoreError) -> str:
     return rewritten(error, f"{error.message.rstrip('.')}. {error.hint or ''}".strip())
+
+
+def show_stored(*, as_json: bool = False) -> None:
+    """Prints a table of the models, and how to download one."""
+    with reported(as_json=as_json):
+        from abstractcore.stores.models import shown_size
+
+        store = model_store()
+        kept = {model.name: model for model in store.list()}
+        if as_json:
+            stored = [{"name": model.name, "size": model.size, "path": str(model.path)} for model in kept.values()]
+            packaged = [
+                {"name": model.name, "size": model.size, "licence": model.licence, "summary": model.summary}
+                for model in store.packaged
+            ]
+            write(catalogue_json({"stored": stored, "packaged": packaged}))
+            return
+        licences = {model.name: model.licence for model in store.packaged}
+        rows = [
+            (model.name, shown_size(model.size), licences.get(model.name, "?"), str(model.path))
+            for model in kept.values()
+        ]
+        rows += [
+            (model.name, shown_size(model.size), model.licence, f"not downloaded: {model.summary}")
+            for model in store.packaged
+            if model.name not in kept
+        ]
+        show_table(("name", "size", "licence", "path"), rows)
+        note("Download a model with `abstractcore models pull NAME`; NAME may be hf:owner/repository/file.gguf.")
+
+
+def pull(name: str) -> None:
+    """Downloads a model and prints its path."""
+    with reported():
+        model = model_store().pull(name)
+        write(f"{model.path}\n")
+
+
+def remove(name: str) -> None:
+    """Removes a model."""
+    with reported():
+        if not model_store().remove(name):
+            complain(f"{name} is not stored.", "Run `abstractcore models list`.")
+            raise typer.Exit(1)
+        note(f"removed {name}")

@@ -94,10 +94,10 @@ def _day(at: float) -> str:
 def _by_unit(row: PriceRow) -> Iterator[str]:
     """Yields the prices of each unit: those per million tokens first."""
     for unit, rates in row.rates_by_unit():
-        yield f"{', '.join(starmap(_priced, rates.items()))} {_UNITS.get(unit, f'per {unit:,}')}"
+        yield f"{', '.join(starmap(_price_text, rates.items()))} {_UNITS.get(unit, f'per {unit:,}')}"
 
 
-def _priced(meter: str, rate: Decimal | None) -> str:
+def _price_text(meter: str, rate: Decimal | None) -> str:
     return f"{meter} unknown" if rate is None else f"{meter} ${dollars(rate)}"
 
 
@@ -163,16 +163,16 @@ def show_search(search: Search, *, as_json: bool) -> None:
         catalogue = open_catalogue()
         if search.provider is not None:
             check_provider(catalogue, search.provider)
-        found = _found(catalogue, search)
+        found = _search(catalogue, search)
         if as_json:
             models = [facts_json(entry) for entry, _ in found.models]
             write(catalogue_json({"models": models, "left_out": found.errors}))
             return
-        columns = (*COLUMNS, *_asked(search))
+        columns = (*COLUMNS, *_asked_columns(search))
         for provider, group in groupby(found.models, key=lambda pair: pair[0].provider):
             show_group(provider, columns, [row for _, row in group])
         note(f"{len(found.models)} models; prices in dollars per million tokens; ? is unknown.")
-        for column, what in _asked(search).items():
+        for column, what in _asked_columns(search).items():
             unknown = sum(row[1 + columns.index(column)] == "?" for _, row in found.models)
             if unknown:
                 note(f"{unknown} of them are not known to {what}: see the column {column}.")
@@ -192,7 +192,7 @@ def summary_row(catalogue: FileCatalogue, entry: ModelEntry, now: float, name: s
     )
 
 
-def _found(catalogue: FileCatalogue, search: Search) -> _SearchResult:
+def _search(catalogue: FileCatalogue, search: Search) -> _SearchResult:
     found = _SearchResult()
     context = None if search.context is None else _tokens(search.context)
     limit = None if search.max_price is None else _price(search.max_price)
@@ -223,7 +223,7 @@ def _fitting(
         yield entry
 
 
-def _asked(search: Search) -> dict[str, str]:
+def _asked_columns(search: Search) -> dict[str, str]:
     """Returns the columns for what a model may have without being known to, and what it does with it."""
     return {
         **({"tools": "call tools"} if search.tools else {}),
@@ -235,7 +235,10 @@ def _row(catalogue: FileCatalogue, entry: ModelEntry, search: Search, now: float
     profile = entry.profile
     tools = "in the prompt" if profile.tool_prompt else profile.tools
     known = {"tools": tools, "output": profile.structured_output}
-    return (*summary_row(catalogue, entry, now, entry.name), *(known[column] or "?" for column in _asked(search)))
+    return (
+        *summary_row(catalogue, entry, now, entry.name),
+        *(known[column] or "?" for column in _asked_columns(search)),
+    )
 
 
 def _can(entry: ModelEntry, search: Search) -> bool:

@@ -1,7 +1,7 @@
 """The files of what a command makes: their names, and how they are written.
 
-The progress of what a backend makes, on stderr. Further arguments of backends on the command line: `--option
-steps=8`.
+What a backend makes, on the screen: its progress, and a summary. Arguments of backends on the command line, and
+further ones: `--option steps=8`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,11 @@ from typing import Any
 import abstractcore
 from abstractcore.schema import CallProgress, MediaPart, ending_of, write_whole
 
-from .screen import shown
+from .reporting import media_json
+from .screen import note, shown, write
 
 _LONGEST_NAME = 40
+_MOST_DIFFERENCES = 5
 
 
 def file_names(output: str | None, text: str, parts: Sequence[MediaPart]) -> list[Path]:
@@ -36,7 +38,8 @@ def file_names(output: str | None, text: str, parts: Sequence[MediaPart]) -> lis
         folder, stem, suffix = target, words or parts[0].type, ""
     is_new = not output or target.is_dir()
     first = parts[0].blob.media_type
-    endings = [suffix if suffix and part.blob.media_type == first else _ending(part) for part in parts]
+    types = [part.blob.media_type for part in parts]
+    endings = [suffix if suffix and each == first else f".{ending_of(each)}" for each in types]
     names: list[Path] = []
     for ending, label in zip(endings, _labels(parts, endings), strict=True):
         name = folder / f"{stem}{label}{ending}"
@@ -66,10 +69,6 @@ def _labels(parts: Sequence[MediaPart], endings: Sequence[str]) -> list[str]:
         taken.add((label, ending))
         labels.append(label)
     return labels
-
-
-def _ending(part: MediaPart) -> str:
-    return f".{ending_of(part.blob.media_type)}"
 
 
 def write_parts(parts: Sequence[MediaPart], files: Sequence[Path]) -> list[Path]:
@@ -103,6 +102,40 @@ def _unused(name: Path, taken: Sequence[Path]) -> Path:
     return unused
 
 
+def media_summary(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> Iterator[str]:
+    """Yields the lines below what a backend made."""
+    for warning in result.warnings:
+        yield f"warning: {warning.message}"
+    if isinstance(result, abstractcore.MediaResult) and result.verification is not None:
+        yield _verification_line(result.verification)
+    what = result.metadata.get("what")
+    if isinstance(what, str):
+        yield what
+    model = "" if result.model in (None, result.backend) else f", {result.model}"
+    cost = f"unknown cost ({result.cost_reason})" if result.cost is None else f"${result.cost:f}"
+    yield f"{result.backend}{model}: {result.seconds:.1f} s, {cost}"
+
+
+def _verification_line(found: abstractcore.MediaVerification) -> str:
+    """Returns how many words were understood, and which ones differ."""
+    pairs = [f"{each.expected or '-'} -> {each.found or '-'}" for each in found.differences[:_MOST_DIFFERENCES]]
+    more = " ..." if len(found.differences) > len(pairs) else ""
+    differences = f": {'; '.join(pairs)}{more}" if pairs else ""
+    return f"verified: {found.errors} of {found.words} words differ{differences}"
+
+
+def show_result(result: abstractcore.MediaResult[Any], files: Sequence[Path], *, silent: bool, as_json: bool) -> None:
+    """Prints the names of the files that were made, and how; as JSON, or the names alone if `silent`."""
+    if as_json:
+        write(media_json(result, files))
+        return
+    for file in files:
+        write(f"{file}\n")
+    if not silent:
+        for line in media_summary(result):
+            note(line)
+
+
 @contextmanager
 def progress_shown(silent: bool) -> Generator[Callable[[CallProgress], None] | None]:
     """Yields a function for `on_progress`, which shows a bar on a terminal; None where nothing is shown."""
@@ -124,8 +157,9 @@ def progress_shown(silent: bool) -> Generator[Callable[[CallProgress], None] | N
         yield show
 
 
-def backend_options(given: Sequence[str]) -> dict[str, Any]:
-    """Returns arguments by name. Values are JSON where they are valid JSON, else texts.
+def backend_options(given: Sequence[str], **arguments: Any) -> dict[str, Any]:
+    """Returns the arguments of a backend by name: those of `--option`, whose values are JSON where they are valid JSON,
+    else texts; and those in `arguments` that are not None.
 
     Raises `InvalidInputError` for a text without `=`.
     """
@@ -139,4 +173,4 @@ def backend_options(given: Sequence[str]) -> dict[str, Any]:
             options[name.strip()] = json.loads(value)
         except ValueError:
             options[name.strip()] = value
-    return options
+    return options | {name: value for name, value in arguments.items() if value is not None}

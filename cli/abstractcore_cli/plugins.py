@@ -98,11 +98,11 @@ def registry() -> Registry:
     """Returns the registry. Reports plugins that take long to load, and keeps them from writing to stdout."""
     from abstractcore.registry import Registry
 
-    return Registry.from_entry_points(_watched)
+    return Registry.from_entry_points(_watch)
 
 
 @contextmanager
-def _watched(owner: str) -> Generator[None]:
+def _watch(owner: str) -> Generator[None]:
     """Wraps the loading of one plugin."""
     timer = threading.Timer(_PATIENCE_SECONDS, note, [f"still loading: {owner}"])
     timer.daemon = True
@@ -137,14 +137,14 @@ def _by_kind(report: PluginReport) -> str:
 class ConnectionArguments:
     """The connection options. `quiet` also hides the progress of downloads."""
 
-    provider: str | None
-    model: str | None
-    base_url: str | None
-    temperature: float | None
-    max_tokens: int | None
-    timeout: float | None
-    context_size: int | None
-    quiet: bool
+    provider: str | None = None
+    model: str | None = None
+    base_url: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    context_size: int | None = None
+    quiet: bool = False
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def connected(
         **more,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    models = model_store(_unseen if connection.quiet else None)
+    models = model_store(_ignore if connection.quiet else None)
     services = abstractcore.Services(models=models, registry=plugins or registry())
     try:
         yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
@@ -184,5 +184,5 @@ def model_store(progress: Progress | None = None) -> FileModelStore:
     return FileModelStore(packaged=(*PACKAGED_MODELS, *registry().models.values()), progress=progress)
 
 
-def _unseen(name: str, done: int, total: int) -> None:
+def _ignore(name: str, done: int, total: int) -> None:
     """Ignores progress."""

@@ -114,9 +114,9 @@ def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> 
         {
             "files": [str(file) for file in files],
             "media_types": [part.blob.media_type for part in result.parts],
-            **_made_facts(result),
+            **_facts_of_call(result),
             "metadata": copy.deepcopy(result.metadata),
-            **_verified(result),
+            **_verification_facts(result),
             "exit_code": 0,
         }
     )
@@ -127,7 +127,7 @@ def transcript_json(result: abstractcore.TranscriptResult) -> str:
     from abstractcore.schema import to_data
 
     transcript = to_data(result.transcript)
-    return json_line({"text": result.text, "transcript": transcript, **_made_facts(result), "exit_code": 0})
+    return json_line({"text": result.text, "transcript": transcript, **_facts_of_call(result), "exit_code": 0})
 
 
 def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
@@ -135,7 +135,7 @@ def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
     return json_line({"voices": [copy.deepcopy(voice) for voice in voices], "exit_code": 0})
 
 
-def _made_facts(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
+def _facts_of_call(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
     """Returns the facts about the call of a backend."""
     from abstractcore.schema import to_data
 
@@ -150,7 +150,7 @@ def _made_facts(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptR
     }
 
 
-def _verified(result: abstractcore.MediaResult[Any]) -> dict[str, object]:
+def _verification_facts(result: abstractcore.MediaResult[Any]) -> dict[str, object]:
     from abstractcore.schema import to_data
 
     found = result.verification

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import abstractcore
 
-from .asking import media_summary, piped_text
-from .output_files import backend_options, check_output, file_names, progress_shown, write_parts
+from .asking import piped_text
+from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
-from .reporting import media_json, reported, voices_json
-from .screen import note, show_table, write
+from .reporting import reported, voices_json
+from .screen import show_table, write
 
 if TYPE_CHECKING:
     from abstractcore.schema import JSONObject
@@ -58,20 +57,13 @@ def speak_text(speech: SpeakArguments, connection: ConnectionArguments, *, as_js
         check_output(speech.output)
         with connected(connection, more=speech.of_backend) as llm, progress_shown(silent) as on_progress:
             if speech.output == _STDOUT:
-                result = _streamed(llm, text, arguments, sys.stdout.buffer)
+                result = _stream(llm, text, arguments, sys.stdout.buffer)
             else:
                 result = llm.voice.tts(text, on_progress=on_progress, **arguments)
         files: list[Path] = []
         if speech.output != _STDOUT:
             files = write_parts(result.parts, file_names(speech.output, text[:200], result.parts))
-        if as_json:
-            write(media_json(result, files))
-            return
-        for file in files:
-            write(f"{file}\n")
-        if not silent:
-            for line in media_summary(result):
-                note(line)
+        show_result(result, files, silent=silent, as_json=as_json)
 
 
 def show_voices(speech: SpeakArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
@@ -125,16 +117,16 @@ def _arguments(speech: SpeakArguments) -> dict[str, Any]:
         format = _FORMATS.get(ending, ending) or None
     if format is None and speech.output == _STDOUT:
         format = "wav"
-    given: Mapping[str, Any] = {
-        "voice": speech.voice,
-        "format": format,
-        "speed": speech.speed,
-        "language": speech.language,
-        "instructions": speech.instructions,
-        "verify": speech.verify or None,
-        "model": speech.backend_model,
-    }
-    return backend_options(speech.options) | {name: value for name, value in given.items() if value is not None}
+    return backend_options(
+        speech.options,
+        voice=speech.voice,
+        format=format,
+        speed=speech.speed,
+        language=speech.language,
+        instructions=speech.instructions,
+        verify=speech.verify or None,
+        model=speech.backend_model,
+    )
 
 
 def _check_stdout(speech: SpeakArguments, as_json: bool) -> None:
@@ -146,7 +138,7 @@ def _check_stdout(speech: SpeakArguments, as_json: bool) -> None:
         raise abstractcore.InvalidInputError("sound is not written to a terminal.", hint=hint)
 
 
-def _streamed(
+def _stream(
     llm: abstractcore.LLM, text: str, arguments: dict[str, Any], stdout: BinaryIO
 ) -> abstractcore.MediaResult[abstractcore.AudioPart]:
     with llm.voice.tts_stream(text, **arguments) as stream:

@@ -52,29 +52,29 @@ def _functions(name: str, registry: Registry) -> Iterator[Any]:
         raise InvalidInputError(f"{shown(name)} is not the name of a tool", path=_OPTION, hint=_WRITE)
     if module_name.endswith(".py") and module_name not in registry.tool_sources:
         raise _is_file(module_name, colon + path)
-    module = _imported(module_name, registry)
+    module = _import(module_name, registry)
     if colon:
         yield _attribute(module, path)
     else:
         yield from _tools_of(module)
 
 
-def _imported(name: str, registry: Registry) -> ModuleType:
+def _import(name: str, registry: Registry) -> ModuleType:
     """Imports a module; what it prints goes to stderr."""
     if name.startswith(".") or "/" in name or "\\" in name:
-        raise _unknown(name, registry)
+        raise _unknown_module(name, registry)
     try:
         with prints_to_stderr():
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise _broken(name, error) from error
-        raise _unknown(name, registry) from None
+            raise _broken_module(name, error) from error
+        raise _unknown_module(name, registry) from None
     except (Exception, SystemExit) as error:
-        raise _broken(name, error) from error
+        raise _broken_module(name, error) from error
 
 
-def _unknown(name: str, registry: Registry) -> InvalidInputError:
+def _unknown_module(name: str, registry: Registry) -> InvalidInputError:
     near = nearest_names(name, [*registry.tool_sources, *(file.stem for file in Path().glob("*.py"))])
     hint = did_you_mean(near) if near else "Modules are looked up in the current folder and in installed packages."
     return InvalidInputError(f"no module and no tool source is called {shown(name)}", path=_OPTION, hint=hint)
@@ -91,7 +91,7 @@ def _is_file(name: str, function: str) -> InvalidInputError:
     return InvalidInputError(f"{shown(name)} is a file, not a module", path=_OPTION, hint=hint)
 
 
-def _broken(name: str, error: BaseException) -> InvalidInputError:
+def _broken_module(name: str, error: BaseException) -> InvalidInputError:
     reason = f"{type(error).__name__}: {error}".rstrip(": ")
     hint = f'To see where: python -c "import {name}"'
     return InvalidInputError(f"the module {name} cannot be imported: {reason}", path=_OPTION, hint=hint)

@@ -153,8 +153,10 @@ def can_ask() -> bool:
 
 def asked(pending: abstractcore.PendingCall, always: set[str]) -> abstractcore.ToolAnswer:
     """Shows a call, and returns the user's answer; "always" adds the tool to `always`. The end of input means no."""
-    arguments = escaped(json.dumps(_plain(pending.call), ensure_ascii=False))
-    announce(f"The model calls {pending.call.name} with {_limited(arguments)}")
+    call = pending.call
+    plain = call.arguments_text if call.arguments_json is None else json.loads(call.arguments_json)
+    arguments = escaped(json.dumps(plain, ensure_ascii=False))
+    announce(f"The model calls {pending.call.name} with {_limit(arguments)}")
     if pending.reason == "data_flow":
         announce("It would send data out after the model has read private data and text from elsewhere.")
     _forget_typed_ahead()
@@ -169,18 +171,14 @@ def asked(pending: abstractcore.PendingCall, always: set[str]) -> abstractcore.T
                 always.add(pending.call.name)
                 return pending.allow()
             case "e" | "edit":
-                if (changed := _edited(arguments)) is not None:
+                if (changed := _edit(arguments)) is not None:
                     return pending.edit(changed)
             case _:
                 announce(_HELP)
     return pending.deny("the user does not allow it")
 
 
-def _plain(call: abstractcore.ToolCall) -> Any:
-    return call.arguments_text if call.arguments_json is None else json.loads(call.arguments_json)
-
-
-def _limited(text: str) -> str:
+def _limit(text: str) -> str:
     """Returns the beginning and the end of a long text, with what is left out."""
     if len(text) <= _LONGEST_SHOWN:
         return text
@@ -188,9 +186,9 @@ def _limited(text: str) -> str:
     return f"{text[:head]}\n[{len(text) - _LONGEST_SHOWN:,} characters are not shown]\n{text[-_TAIL:]}"
 
 
-def _edited(arguments: str) -> dict[str, Any] | None:
+def _edit(arguments: str) -> dict[str, Any] | None:
     """Asks for other arguments as JSON, beginning with these; None if the user gives none."""
-    with _prefilled(arguments):
+    with _prefill(arguments):
         text = ask_line("Arguments: ")
     if not (text and text.strip()):
         return None
@@ -206,7 +204,7 @@ def _edited(arguments: str) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def _prefilled(text: str) -> Generator[None]:
+def _prefill(text: str) -> Generator[None]:
     """In its body, a line that is asked for begins with `text`, where there is readline."""
     try:
         readline: Any = importlib.import_module("readline")

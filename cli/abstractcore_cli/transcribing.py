@@ -9,8 +9,7 @@ from typing import Any
 
 import abstractcore
 
-from .asking import media_summary
-from .output_files import backend_options, check_output, progress_shown, write_text
+from .output_files import backend_options, check_output, media_summary, progress_shown, write_text
 from .plugins import ConnectionArguments, connected, registry
 from .reporting import reported, transcript_json
 from .screen import note, write
@@ -42,13 +41,13 @@ def transcribe_recording(recording: TranscribeArguments, connection: ConnectionA
         format = _format(recording, as_json)
         check_output(recording.output)
         arguments = _arguments(recording, format)
-        chosen, method = _chosen(recording)
+        chosen, method = _backend_choice(recording)
         silent = connection.quiet or as_json
         with connected(connection, more=chosen) as llm, progress_shown(silent) as on_progress:
             capability = llm.voice if method == "stt" else llm.audio
             source: Any = sys.stdin.buffer.read() if recording.file == "-" else recording.file
             result = getattr(capability, method)(source, on_progress=on_progress, **arguments)
-        text = _written(result, format)
+        text = _write_transcript(result, format)
         if recording.output is None:
             write(text)
         else:
@@ -75,17 +74,17 @@ def _format(recording: TranscribeArguments, as_json: bool) -> str:
 
 
 def _arguments(recording: TranscribeArguments, format: str) -> dict[str, Any]:
-    given = {
-        "language": recording.language,
-        "terms": list(recording.terms) or None,
-        "speakers": recording.speakers or None,
-        "words": (recording.words or format in _SUBTITLES) or None,
-        "model": recording.backend_model,
-    }
-    return backend_options(recording.options) | {name: value for name, value in given.items() if value is not None}
+    return backend_options(
+        recording.options,
+        language=recording.language,
+        terms=list(recording.terms) or None,
+        speakers=recording.speakers or None,
+        words=(recording.words or format in _SUBTITLES) or None,
+        model=recording.backend_model,
+    )
 
 
-def _chosen(recording: TranscribeArguments) -> tuple[dict[str, Any], str]:
+def _backend_choice(recording: TranscribeArguments) -> tuple[dict[str, Any], str]:
     """Returns the options of `create_llm` that choose the backend, and the method that listens."""
     of_voice = {"voice_backend": recording.backend, "voice_base_url": recording.base_url}
     if recording.backend is None:
@@ -99,7 +98,7 @@ def _chosen(recording: TranscribeArguments) -> tuple[dict[str, Any], str]:
     return {"audio_backend": recording.backend}, "transcribe"
 
 
-def _written(result: abstractcore.TranscriptResult, format: str) -> str:
+def _write_transcript(result: abstractcore.TranscriptResult, format: str) -> str:
     transcript = result.transcript
     if format == "json":
         return transcript_json(result)

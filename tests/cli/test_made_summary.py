@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore import AudioPart, Blob, MediaResult
 from abstractcore.capabilities.result_verification import compare_texts
-from abstractcore_cli.asking import media_summary
+from abstractcore_cli.output_files import media_summary
 from abstractcore_cli.reporting import media_json
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import abstractcore
 
@@ -14,9 +14,6 @@ from ..output_files import backend_options, check_output
 from ..plugins import ConnectionArguments, connected
 from ..reporting import print_error, reported
 from ..screen import note, write
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _KEYS = "Ctrl-C stops an answer, and ends the conversation while it listens"
 _SYSTEM = "This is a spoken conversation. Answer briefly, in plain sentences without lists, tables or code."
@@ -38,9 +35,7 @@ class SoundInput(Protocol):
 
     def __enter__(self) -> Any: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> Any: ...
+    def __exit__(self, *exception: object) -> Any: ...
 
 
 class SoundOutput(Protocol):
@@ -63,9 +58,7 @@ class SoundOutput(Protocol):
 
     def __enter__(self) -> Any: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> Any: ...
+    def __exit__(self, *exception: object) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +127,9 @@ def _mouth(conversation: TalkArguments) -> SoundOutput:
 
 
 def _reply_options(conversation: TalkArguments) -> dict[str, Any]:
-    given = {"voice": conversation.voice, "speed": conversation.speed, "language": conversation.language}
-    return backend_options(conversation.options) | {name: each for name, each in given.items() if each is not None}
+    return backend_options(
+        conversation.options, voice=conversation.voice, speed=conversation.speed, language=conversation.language
+    )
 
 
 class _Talk:
@@ -167,7 +161,7 @@ class _Talk:
         write(f"> {heard.text.strip()}\n")
         prompt = abstractcore.Message.user(heard.text.strip())
         with self._llm.voice.reply(messages=[*self._history, prompt], **self._options) as reply:
-            interrupted = self._played(reply)
+            interrupted = self._play(reply)
             messages: Sequence[abstractcore.Message] = reply.messages
         if interrupted is not None:
             note(f"stopped: {interrupted.text!r} was heard ({interrupted.means})")
@@ -176,7 +170,7 @@ class _Talk:
                 note(line)
         self._history += [prompt, *messages] if messages else []
 
-    def _played(self, reply: abstractcore.SpokenReply) -> abstractcore.HeardReply | None:
+    def _play(self, reply: abstractcore.SpokenReply) -> abstractcore.HeardReply | None:
         """Plays a reply, and prints it as it is spoken; returns what was heard if it was interrupted."""
         self._mouth.begin()
         shown = 0

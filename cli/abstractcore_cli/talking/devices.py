@@ -13,7 +13,6 @@ import re
 import sys
 from collections import deque
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 import abstractcore
@@ -147,9 +146,7 @@ class Microphone:
     def __enter__(self) -> Microphone:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -180,7 +177,7 @@ class Loudspeaker:
         if found is None:
             hint = "Leave out --option format=..."
             raise abstractcore.InvalidInputError(f"{part.blob.media_type} cannot be played.", hint=hint)
-        stream = self._opened(int(found[1]))
+        stream = self._open(int(found[1]))
         samples = part.blob.read()
         step = round(_CHUNK_SECONDS * self._rate) * _SAMPLE_BYTES
         for start in range(0, len(samples), step):
@@ -207,7 +204,7 @@ class Loudspeaker:
         if self._stream is not None:
             self._stream.close()
 
-    def _opened(self, rate: int) -> Any:
+    def _open(self, rate: int) -> Any:
         library = _library()
         try:
             if self._stream is not None and rate != self._rate:
@@ -225,9 +222,7 @@ class Loudspeaker:
     def __enter__(self) -> Loudspeaker:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 

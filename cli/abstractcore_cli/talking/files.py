@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import abstractcore
@@ -31,9 +30,7 @@ class Recordings:
     def __enter__(self) -> Recordings:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 
 class SoundFile:
@@ -68,10 +65,8 @@ class SoundFile:
     def __enter__(self) -> SoundFile:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if kind is not None:
+    def __exit__(self, *exception: object) -> None:
+        if exception[0] is not None:
             return
         if not self._parts:
             note(f"nothing was said: {self._file} is not written")

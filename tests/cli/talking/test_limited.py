@@ -15,5 +15,5 @@ from abstractcore_cli.talking.conversation import limited
 def test_embedded_model_answers_briefly_unless_a_limit_is_given(
     provider: str | None, given: int | None, limit: int | None
 ):
-    connection = ConnectionArguments(provider, None, None, None, given, None, None, quiet=True)
+    connection = ConnectionArguments(provider, max_tokens=given, quiet=True)
     assert limited(connection).max_tokens == limit
