@@ -70,7 +70,8 @@ def found_tools(query: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     A word counts for the beginning of another, as "mail" for "mails"; words of the name count twice.
     """
     words = {word.lower() for word in _WORD.findall(query)}
-    scores = [(_score(words, tool), -index) for index, tool in enumerate(tools)]
+    matches = ((2 * _matches(words, tool.name) + _matches(words, tool.description)) for tool in tools)
+    scores = [(score, -index) for index, score in enumerate(matches)]
     best = sorted((score for score in scores if score[0] > 0), reverse=True)[:_MOST_FOUND]
     return [tools[-index] for _, index in best]
 
@@ -97,10 +98,6 @@ def has_hosted_search(messages: Iterable[Message]) -> bool:
         if message.role == "assistant"
         for part in message.parts
     )
-
-
-def _score(words: set[str], tool: ToolSpec) -> int:
-    return 2 * _matches(words, tool.name) + _matches(words, tool.description)
 
 
 def _matches(words: set[str], text: str) -> int:

@@ -32,7 +32,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
         "name": "input",
         "header": r"\[{1,2}[ \t]*[\"']?models[\"']?[ \t]*\.[ \t]*[\"']?input[\"']?[ \t]*[.\]]",
     },
-    "abstractcore/catalogue/toml_documents.py": {"key": "models"},
+    "abstractcore/catalogue/documents.py": {"key": "models"},
     "cli/abstractcore_cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
     "abstractcore/scrubbing/secrets.py": {

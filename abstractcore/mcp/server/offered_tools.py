@@ -72,7 +72,7 @@ def tools_by_name(tools: Iterable[OfferedTool]) -> dict[str, OfferedTool]:
 
 def output_schema_of(tool: Tool[..., Any]) -> dict[str, Any] | None:
     """Returns the JSON Schema of the objects that a tool returns; None if it is not annotated to return objects."""
-    returned: Any = tool.function if tool.is_type else _returned(tool)
+    returned: Any = tool.function if tool.is_type else _return_type(tool)
     is_type = is_argument_type(returned) and returned.__module__.partition(".")[0] != "abstractcore"
     if not is_type and typing.get_origin(returned) not in (dict, Mapping):
         return None
@@ -83,7 +83,7 @@ def output_schema_of(tool: Tool[..., Any]) -> dict[str, Any] | None:
     return schema if schema.get("type") == "object" else None
 
 
-def _returned(tool: Tool[..., Any]) -> Any:
+def _return_type(tool: Tool[..., Any]) -> Any:
     try:
         return typing.get_type_hints(definition_of(tool.function), include_extras=True).get("return")
     except Exception:  # an annotation whose names cannot be resolved here

@@ -24,7 +24,7 @@ from abstractcore import (
     tool,
 )
 from abstractcore.mcp.server import OfferedTool, tools_by_name
-from abstractcore.mcp.server.content import mcp_content
+from abstractcore.mcp.server.calls import mcp_content
 
 
 class City(BaseModel):
