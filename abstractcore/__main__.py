@@ -1,5 +1,5 @@
 """`python -m abstractcore` is the command `abstractcore`."""
 
-from .cli import main
+from abstractcore_cli import main
 
 main()

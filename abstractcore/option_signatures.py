@@ -31,8 +31,8 @@ def takes(options: type) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         signature = inspect.signature(function)
-        own = [_shown(each) for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
-        result = _written(signature.return_annotation)
+        own = [_show(each) for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        result = _write(signature.return_annotation)
         signed: Any = function
         signed.__signature__ = signature.replace(parameters=[*own, *_parameters(options)], return_annotation=result)
         if function.__doc__ is not None:
@@ -46,9 +46,7 @@ def takes(options: type) -> Callable[[F], F]:
 @cache
 def option_types(options: type) -> Mapping[str, str]:
     """Returns the type of each option as written in its TypedDict but for modules, those of its bases first."""
-    return {
-        name: _written(getattr(hint, "__forward_arg__", str(hint))) for name, hint in options.__annotations__.items()
-    }
+    return {name: _write(getattr(hint, "__forward_arg__", str(hint))) for name, hint in options.__annotations__.items()}
 
 
 @cache
@@ -57,7 +55,7 @@ def option_lines(options: type) -> dict[str, str]:
 
     Fields are missing if the source of their module is not installed.
     """
-    documented = _documented(options.__module__).get(options.__name__, {})
+    documented = _docstrings_of(options.__module__).get(options.__name__, {})
     return {name: documented[name] for name in option_types(options) if name in documented}
 
 
@@ -68,7 +66,7 @@ class _Source(str):
     __repr__ = str.__str__
 
 
-def _written(annotation: str) -> _Source:
+def _write(annotation: str) -> _Source:
     return _Source(_MODULE.sub("", annotation))
 
 
@@ -82,9 +80,9 @@ class _LeftOut:
 _LEFT_OUT = _LeftOut()
 
 
-def _shown(parameter: inspect.Parameter) -> inspect.Parameter:
+def _show(parameter: inspect.Parameter) -> inspect.Parameter:
     named = parameter.annotation is not parameter.empty
-    return parameter.replace(annotation=_written(parameter.annotation)) if named else parameter
+    return parameter.replace(annotation=_write(parameter.annotation)) if named else parameter
 
 
 @cache
@@ -94,7 +92,7 @@ def _parameters(options: type) -> tuple[inspect.Parameter, ...]:
 
 
 @cache
-def _documented(module: str) -> Mapping[str, Mapping[str, str]]:
+def _docstrings_of(module: str) -> Mapping[str, Mapping[str, str]]:
     """Returns the docstrings of the fields of each class in a module, with those of its bases, each in one line."""
     try:
         source = inspect.getsource(sys.modules[module])
@@ -112,4 +110,4 @@ def _documented(module: str) -> Mapping[str, Mapping[str, str]]:
 def _documented_elsewhere(module: str, base: str) -> Mapping[str, str]:
     """Returns the docstrings of the fields of a TypedDict that `module` imports."""
     imported = getattr(sys.modules[module], base, None)
-    return _documented(imported.__module__).get(base, {}) if is_typeddict(imported) else {}
+    return _docstrings_of(imported.__module__).get(base, {}) if is_typeddict(imported) else {}

@@ -22,7 +22,7 @@ from abstractcore_server import Application, ProviderSettings, Settings
 from abstractcore_server.process import GracefulServer, listening_socket, url_of
 
 _ROOT = Path(__file__).parents[1]
-_OURS = tuple(f"{_ROOT / name}/" for name in ("abstractcore", "providers", "media", "server"))
+_OURS = tuple(f"{_ROOT / name}/" for name in ("abstractcore", "cli", "providers", "media", "server"))
 _FILE = _ROOT / "examples" / "media" / "invoice.pdf"
 _WARM_CALLS = 2
 _MOST_FILES = {"text call": 40, "server request": 60}

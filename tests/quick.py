@@ -18,6 +18,7 @@ from tests.documents import PAGES, ROOT
 _PLUGINS = [path.name for path in sorted((ROOT / "plugins").glob("abstract*"))]
 _MIRRORS = {
     "server/abstractcore_server": "tests/server",
+    "cli/abstractcore_cli": "tests/cli",
     "abstractcore": "tests/core",
     "providers/abstractcore_providers": "tests/providers",
     "media/abstractcore_media": "tests/media",

@@ -21,7 +21,6 @@ from abstracta2a.agent import _MAX_MESSAGE_BYTES as A2A_MESSAGE_BYTES
 from abstractcore import Services, create_llm
 from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.catalogue.updates import _MOST_BYTES as CATALOGUES_BYTES
-from abstractcore.cli.app import app
 from abstractcore.files.loading import MAX_FILE_BYTES
 from abstractcore.mcp.server.calls import MCPServerLimits as MCPLimits
 from abstractcore.mcp.server.model_tools import _LONGEST as SCHEMA_CHARACTERS
@@ -29,6 +28,7 @@ from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations
 from abstractcore.registry import Registry
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
+from abstractcore_cli.app import app
 from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
 from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
 from abstractcore_providers.common.google_files import CHUNK_BYTES
@@ -246,8 +246,8 @@ _SPEECH = "tests/plugins/voice/test_local.py::test_text_is_spoken_with_times_and
 _OWN_SERVER = "tests/plugins/voice/remote/test_speaking.py::test_server_of_ones_own_needs_no_key"
 _MUSIC = "tests/plugins/music/test_package.py::test_example_writes_plays_and_saves_a_song"
 _LAYERS = "tests/test_layers.py::test_imports_respect_the_layers"
-_PLAN = "tests/core/cli/test_media.py::test_table_has_a_line_for_each_file"
-_LISTED = "tests/core/cli/test_models.py::test_list_of_a_provider_without_one_is_that_of_the_catalogue"
+_PLAN = "tests/cli/test_media.py::test_table_has_a_line_for_each_file"
+_LISTED = "tests/cli/test_models.py::test_list_of_a_provider_without_one_is_that_of_the_catalogue"
 _BLOCKS = "tests/test_docs.py::test_block_runs_on_its_own_and_prints_the_shown_output"
 _CHOICES = "tests/plugins/test_choices.py::test_methods_that_the_default_backend_lacks_name_the_choices"
 RUN = (

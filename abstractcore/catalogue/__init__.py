@@ -22,4 +22,5 @@ with _LazyImports(globals()):
     from .pricing import ModelPricing as ModelPricing
     from .provider_file import CatalogueProvider as CatalogueProvider
     from .provider_models import ProviderModels as ProviderModels
-    from .toml_documents import read_toml as read_toml
+    from .documents import read_toml as read_toml
+    from .updates import CatalogueChange as CatalogueChange, read_source as read_source

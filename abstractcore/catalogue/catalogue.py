@@ -177,7 +177,7 @@ class FileCatalogue:
         if registered is None:
             return None
         file = CatalogueProvider(read_document(registered.file), provider)
-        return _later(file, self._updated(provider))
+        return _later(file, self._update_of(provider))
 
     def update(self, files: Mapping[str, Document]) -> list[CatalogueChange]:
         """Puts later versions of the registered files into the folder of updates; returns the changes to each file.
@@ -192,7 +192,7 @@ class FileCatalogue:
         damaged: set[str] = set()
         for name, file in present.items():
             try:
-                updated = self._updated(name)
+                updated = self._update_of(name)
                 if updated is not None:
                     ProviderModels(name, updated, None).check()
             except ConfigurationError:
@@ -201,7 +201,7 @@ class FileCatalogue:
                 present[name] = _later(file, updated)
         return update_files(files, present, damaged, self.updates)
 
-    def _updated(self, provider: str) -> CatalogueProvider | None:
+    def _update_of(self, provider: str) -> CatalogueProvider | None:
         path = self.updates / f"{provider}.jsonl"
         if not exists(path):
             return None

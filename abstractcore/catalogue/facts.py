@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
@@ -212,10 +212,10 @@ _TIME = re.compile("[1-9][0-9]{0,5}[smhd]")
 def fact_readers() -> Mapping[str, Reader]:
     """Returns the reader of each fact."""
     readers = {**field_readers(ModelProfile), **dict.fromkeys(_DAYS, read_day)}
-    return {name: _checked(read, _CHECKS[name]) if name in _CHECKS else read for name, read in readers.items()}
+    return {name: _with_check(read, _CHECKS[name]) if name in _CHECKS else read for name, read in readers.items()}
 
 
-def _checked(read: Reader, fault: Callable[[Any], str | None]) -> Reader:
+def _with_check(read: Reader, fault: Callable[[Any], str | None]) -> Reader:
     def checked(data: object, path: str) -> Any:
         value = read(data, path)
         problem = None if value is None else fault(value)
@@ -238,22 +238,6 @@ def _outputs(kinds: Iterable[str]) -> str | None:
     return None if wrong is None else f"{shown(wrong)} is not one of {', '.join(_OUTPUTS)}"
 
 
-def _options(names: Iterable[str]) -> str | None:
-    return _first_other(names, _OPTIONS, "an option")
-
-
-def _options_of_pairs(pairs: Iterable[Iterable[str]]) -> str | None:
-    return _options(name for pair in pairs for name in pair)
-
-
-def _options_of_levels(levels: Mapping[str, Iterable[str]]) -> str | None:
-    return _options_of_pairs(levels.values())
-
-
-def _numbers(ranges: Mapping[str, object]) -> str | None:
-    return _first_other(ranges, _NUMBERS, "an option with a number")
-
-
 def _first_other(names: Iterable[str], known: frozenset[str], what: str) -> str | None:
     wrong = next((name for name in names if name not in known), None)
     if wrong is None:
@@ -263,8 +247,11 @@ def _first_other(names: Iterable[str], known: frozenset[str], what: str) -> str 
     return f"{shown(wrong)} is not {what}{expected}"
 
 
-def _above_zero(count: int) -> str | None:
-    return None if count else "expected an integer of at least 1, got 0"
+_options = partial(_first_other, known=_OPTIONS, what="an option")
+
+
+def _options_of_pairs(pairs: Iterable[Iterable[str]]) -> str | None:
+    return _options(name for pair in pairs for name in pair)
 
 
 def _thinking(thinking: Thinking) -> str | None:
@@ -286,9 +273,13 @@ _CHECKS: Mapping[str, Callable[[Any], str | None]] = {
     "produces": _outputs,
     **dict.fromkeys(("refused", "refused_with_thinking", "no_effect"), _options),
     "refused_together": _options_of_pairs,
-    "refused_with_level": _options_of_levels,
-    **dict.fromkeys(("ranges", "ranges_with_thinking"), _numbers),
-    **dict.fromkeys(("context_tokens", "max_output_tokens"), _above_zero),
+    "refused_with_level": lambda levels: _options_of_pairs(levels.values()),
+    **dict.fromkeys(
+        ("ranges", "ranges_with_thinking"), partial(_first_other, known=_NUMBERS, what="an option with a number")
+    ),
+    **dict.fromkeys(
+        ("context_tokens", "max_output_tokens"), lambda n: None if n else "expected an integer of at least 1, got 0"
+    ),
     "thinking": _thinking,
     "cache_times": _times,
 }
@@ -302,37 +293,12 @@ OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "pr
 MERGED = ("thinking", "settings", "media_limits", "media_tokens", "transcription")
 """The facts that are merged by key; others are replaced whole."""
 _MERGED_OBJECTS: Mapping[str, type[Any]] = {"thinking": Thinking, "transcription": TranscriptionRules}
-_OF_FAMILIES = frozenset(
-    {
-        "cache_automatic",
-        "cache_minimum",
-        "cache_points",
-        "cache_times",
-        "cache_tools",
-        "calls_as_text",
-        "checked",
-        "context_tokens",
-        "grammar",
-        "encodable",
-        "file_ids",
-        "files_checked",
-        "files_source",
-        "lossy",
-        "lossy_source",
-        "media_after_results",
-        "media_controls",
-        "request_resolution",
-        "sampling",
-        "settings",
-        "source",
-        "store_source",
-        "stored_bytes",
-        "tool_examples",
-        "tool_prompt",
-        "transcription",
-        "urls",
-    }
-)
+_OF_FAMILIES = frozenset({
+    "cache_automatic", "cache_minimum", "cache_points", "cache_times", "cache_tools", "calls_as_text", "checked",
+    "context_tokens", "encodable", "file_ids", "files_checked", "files_source", "grammar", "lossy", "lossy_source",
+    "media_after_results", "media_controls", "request_resolution", "sampling", "settings", "source", "store_source",
+    "stored_bytes", "tool_examples", "tool_prompt", "transcription", "urls",
+})  # fmt: skip
 _FILES = ("accepts", "assumed", "encodable")
 _NO_FILES = frozenset[str]()
 

@@ -107,20 +107,20 @@ def toml_position(text: str, table: int, path: str) -> tuple[int, int]:
 
 def _items_of(lines: list[str], within: range, names: list[str]) -> list[range]:
     """Returns the lines of each table of the list `[[names]]`: from its header to the one of the next."""
-    header = re.compile(rf"^[ \t]*+\[\[[ \t]*+{_dotted(names)}[ \t]*+\]\]")
+    header = re.compile(rf"^[ \t]*+\[\[[ \t]*+{_dotted_pattern(names)}[ \t]*+\]\]")
     heads = [number for number in within if header.match(lines[number])]
     return [range(start, end) for start, end in pairwise([*heads, within.stop])]
 
 
 def _key(names: list[str], name: str) -> re.Pattern[str]:
     """Returns a pattern of the lines that begin the value `name` of a table: `name = `, `name.x =`, `[names.name]`."""
-    header = rf"\[{{1,2}}[ \t]*+{_dotted([*names, name])}[ \t]*+[.\]]"
-    return re.compile(rf"^[ \t]*+(?:{_quoted(name)}[ \t]*+[=.]|{header})")
+    header = rf"\[{{1,2}}[ \t]*+{_dotted_pattern([*names, name])}[ \t]*+[.\]]"
+    return re.compile(rf"^[ \t]*+(?:{_quoted_pattern(name)}[ \t]*+[=.]|{header})")
 
 
-def _dotted(names: list[str]) -> str:
-    return r"[ \t]*+\.[ \t]*+".join(map(_quoted, names))
+def _dotted_pattern(names: list[str]) -> str:
+    return r"[ \t]*+\.[ \t]*+".join(map(_quoted_pattern, names))
 
 
-def _quoted(name: str) -> str:
+def _quoted_pattern(name: str) -> str:
     return rf"""["']?{re.escape(name)}["']?"""

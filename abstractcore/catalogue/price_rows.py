@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from math import inf
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -84,6 +85,13 @@ class PriceRow:
     def covers(self, at: float) -> bool:
         """Returns whether the row is valid at a time."""
         return (self.start is None or self.start <= at) and (self.end is None or at < self.end)
+
+    def rates_by_unit(self) -> list[tuple[int, dict[str, Decimal | None]]]:
+        """Returns the prices with the number of tokens, calls or others that they are for: the largest number first."""
+        units: dict[int, dict[str, Decimal | None]] = {}
+        for meter, rate in self.rates.items():
+            units.setdefault(METERS[meter].unit, {})[meter] = rate
+        return sorted(units.items(), key=itemgetter(0), reverse=True)
 
     @cached_property
     def digest(self) -> str:

@@ -39,7 +39,7 @@ def charged_counts(
     Tokens of a kind that has no price of its own are counted with the kind that includes them. Fees without any price
     are among the counts, and so are tokens: a meter that is not in `rates` has no price.
     """
-    counts = _reported(usage, billing)
+    counts = _reported_counts(usage, billing)
     if not billing.counts:
         tokens, others = counts, dict[str, int]()
     else:
@@ -66,7 +66,7 @@ def is_ambiguous(usage: Usage, billing: Billing, rates: Mapping[str, Decimal | N
 _KINDS: Final = ("audio", "image", "video")
 
 
-def _reported(usage: Usage, billing: Billing) -> dict[str, int]:
+def _reported_counts(usage: Usage, billing: Billing) -> dict[str, int]:
     """Returns the counts that were reported by meter: a 0 contradicts parts above 0."""
     given, produced = tokens_of(usage, billing)
     counts = {
@@ -159,7 +159,7 @@ class ModelPricing:
         if billing.cost is not None:
             return Charge(billing.cost, "vendor")
         try:
-            model, rows = self._priced(response.model)
+            model, rows = self._model_with_prices(response.model)
         except ConfigurationError as error:
             return Charge(reason=error.message)
         if not rows:
@@ -171,7 +171,7 @@ class ModelPricing:
             return Charge(reason=f"no price is known for {self._place(model)} on {day}")
         return self._by(row, response, billing, model, at)
 
-    def _priced(self, model: str) -> tuple[str, Sequence[PriceRow]]:
+    def _model_with_prices(self, model: str) -> tuple[str, Sequence[PriceRow]]:
         """Returns the model whose prices apply, with its rows: the one that the response names, else the requested."""
         for name in (model, self._model):
             if name:

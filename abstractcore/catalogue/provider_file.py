@@ -110,7 +110,7 @@ class CatalogueProvider:
         raise self.document.value_error(error, where, number, column) from None
 
     def _read_line(self, line: str, number: int) -> None:
-        data = self._parsed(line, number)
+        data = self._parse(line, number)
         if self.models or self.families or not self._header_lines.takes(data):
             self._add_row(data, number)
         else:
@@ -135,7 +135,7 @@ class CatalogueProvider:
         except SchemaError as error:
             self._refuse_header(error)
 
-    def _parsed(self, line: str, number: int) -> object:
+    def _parse(self, line: str, number: int) -> object:
         try:
             return _decode(line)
         except json.JSONDecodeError as error:

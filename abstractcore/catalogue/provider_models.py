@@ -75,7 +75,7 @@ class ProviderModels:
         match, row = self._find(name, self._models)
         key = (match, row.name if row else "")
         found = self._entries.get(key)
-        return found or self._entries.setdefault(key, self._made(match, row))
+        return found or self._entries.setdefault(key, self._new_entry(match, row))
 
     def price_rows(self, name: str) -> Sequence[PriceRow]:
         """Returns the price rows of a model; none if only its family is known, since another version may have another
@@ -164,7 +164,7 @@ class ProviderModels:
         """Returns the first variant of a name that has a row."""
         return next((each for each in self._names.variants(name) if each in self._models), None)
 
-    def _made(self, match: Match, row: ModelRow | None) -> ModelEntry:
+    def _new_entry(self, match: Match, row: ModelRow | None) -> ModelEntry:
         if row is None:
             return ModelEntry(self._provider, "", match, self._unknown, profile_of(self._unknown))
         facts, prices, _ = self._facts(match, row, ())
@@ -185,7 +185,7 @@ class ProviderModels:
             assert self._file is not None
             facts = self._file.facts(row)
             if facts.get("routed"):
-                facts = self._routed(facts, row)
+                facts = self._routed_facts(facts, row)
             return (
                 _MergedRow(family_facts(row.name, facts, self._unknown))
                 if match == "family"
@@ -198,7 +198,7 @@ class ProviderModels:
             found = self._merged.setdefault(row.name, found)
         return found
 
-    def _routed(self, facts: Facts, row: ModelRow) -> Facts:
+    def _routed_facts(self, facts: Facts, row: ModelRow) -> Facts:
         """Returns the facts of a model that another one answers for once it is retired: from that day the other's, with
         its own retirement.
         """

@@ -7,12 +7,11 @@ from copy import copy
 from typing import Any, NoReturn, cast
 
 from ..errors import ConfigurationError, SchemaError
-from .documents import Document
+from .documents import Document, key_position, read_toml
 from .facts import profile_of
 from .positions import toml_position
 from .price_values import with_text_for_dates
 from .rows import ModelRow, read_row
-from .toml_documents import key_position, read_toml
 
 _EXAMPLE = 'For example:\n[[models]]\nprovider = "openai"\nmodel = "my-model"\nlike = "ID of a model"'
 

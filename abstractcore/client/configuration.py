@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from ..catalogue import read_document
 from ..catalogue.catalogue import config_file_path, exists
-from ..catalogue.documents import Document
-from ..catalogue.toml_documents import key_position, read_toml
+from ..catalogue.documents import Document, key_position, read_toml
 from ..errors import InvalidInputError
 from ..files.policies import check_policies
 from ..ports import MediaHandler

@@ -223,10 +223,11 @@ class Services(NotCopied):
         """Returns the physical cores this process may use, minus one for everything else; at least 1."""
         return spare_cores()
 
-    def sync_transport(self, settings: transport.TransportSettings) -> transport.SyncHttpTransport:
-        """Returns the sync transport that all LLMs with these settings share."""
-        from ..transport import SyncHttpTransport
+    def sync_transport(self, settings: transport.TransportSettings | None = None) -> transport.SyncHttpTransport:
+        """Returns the sync transport that all LLMs with these settings share; the defaults hold without any."""
+        from ..transport import SyncHttpTransport, TransportSettings
 
+        settings = settings or TransportSettings()
         return self._sync.get(settings) or self._sync.setdefault(settings, SyncHttpTransport(settings))
 
     def async_transport(self, settings: transport.TransportSettings) -> transport.AsyncHttpTransport:
@@ -254,6 +255,18 @@ class Services(NotCopied):
         """
         loader = loading.MediaLoader(self.registry.media_handlers, self.fetcher, lambda digest, password: None)
         return loader.load_one(item, "file").blob.media_type
+
+    def extract_text(self, item: loading.MediaInput) -> str:
+        """Returns the text of an item of `media=[...]` as it is read on this machine: of a recording, its transcript.
+
+        Raises `MediaError` for a file without text that can be read, and as `media_type` does. Blocks.
+        """
+        from ..files.extraction import extract_text
+
+        handlers = self.registry.media_handlers
+        part = loading.MediaLoader(handlers, self.fetcher, lambda digest, password: None).load_one(item, "file")
+        context = ports.MediaContext(self.models, {}, self.spare_cores, isolation=self.isolation)
+        return extract_text(part, handlers, context, lambda digest: self.artifacts.get(digest)).text
 
     @staticmethod
     def estimate_tokens(call: schema.ModelCall) -> schema.TokenCount:

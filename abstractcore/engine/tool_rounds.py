@@ -36,7 +36,7 @@ from ..telemetry.costs import Bill
 from ..tools.file_journal import journal_of
 from ..tools.loop import (
     ENDED,
-    closed,
+    close_loop,
     continues,
     failed_repeatedly,
     limit_reached,
@@ -335,7 +335,7 @@ class Rounds:
         if not goes_on:
             self._output = self._reader.output
             if self._runs_tools and loop.open_calls:
-                loop = closed(loop, "the loop has ended", "answered")
+                loop = close_loop(loop, "the loop has ended", "answered")
         self.loop = loop
         if self._journal is not None:
             attempt = None if corrected is None else corrected.output_attempts[-1]
@@ -352,7 +352,7 @@ class Rounds:
             return
         policy, setup = setup.policy, self._with_credentials_of_call(setup)
         if len(self._state.replies) >= policy.max_rounds and policy.on_limit == "stop":
-            self.loop = closed(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
+            self.loop = close_loop(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
             return
         note = None if self._journal is None else self._journal.note
         self._calls = calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note)
@@ -414,7 +414,7 @@ class Rounds:
             loop, begun = (self.loop, ()) if calls is None else (calls.loop, calls.begun)
             cancelled = closed_early or not isinstance(error, Exception)
             why = "cancelled" if cancelled else "the call ended with an error"
-            loop = closed(loop, why, "cancelled" if cancelled else "failed", begun)
+            loop = close_loop(loop, why, "cancelled" if cancelled else "failed", begun)
             if isinstance(error, AbstractCoreError):
                 error.attempts = (*self._totals.attempts, *error.attempts)
                 error.output_attempts = error.output_attempts or loop.output_attempts

@@ -127,7 +127,7 @@ def _read_headers(raw: bytes) -> dict[str, HeaderValue]:
     offset = 0
     try:
         while offset < len(raw):
-            raw_name, offset = _sized(raw, offset + 1, raw[offset])
+            raw_name, offset = _sized_value(raw, offset + 1, raw[offset])
             name = raw_name.decode()
             if name in headers:
                 raise ValueError("duplicate header name")
@@ -145,14 +145,14 @@ def _value(raw: bytes, offset: int, kind: int) -> tuple[HeaderValue, int]:
         number = _NUMBERS[kind]
         return number.unpack_from(raw, offset)[0], offset + number.size
     if kind == _UUID:
-        return _sized(raw, offset, 16)
+        return _sized_value(raw, offset, 16)
     if kind not in (_BYTES, _TEXT):
         raise ValueError("unknown header type")
-    value, offset = _sized(raw, offset + _LENGTH.size, _LENGTH.unpack_from(raw, offset)[0])
+    value, offset = _sized_value(raw, offset + _LENGTH.size, _LENGTH.unpack_from(raw, offset)[0])
     return (value.decode() if kind == _TEXT else value), offset
 
 
-def _sized(raw: bytes, offset: int, size: int) -> tuple[bytes, int]:
+def _sized_value(raw: bytes, offset: int, size: int) -> tuple[bytes, int]:
     if offset + size > len(raw):
         raise ValueError("truncated header")
     return raw[offset : offset + size], offset + size
@@ -162,12 +162,12 @@ def _header(name: str, value: HeaderValue) -> bytes:
     """Encodes a header; integers in 4 bytes if they fit, else in 8."""
     raw_name = name.encode()
     try:
-        return bytes([len(raw_name)]) + raw_name + _written(value)
+        return bytes([len(raw_name)]) + raw_name + _write(value)
     except struct.error as error:
         raise ValueError(f"header {name!r}: {error}") from None
 
 
-def _written(value: HeaderValue) -> bytes:
+def _write(value: HeaderValue) -> bytes:
     if isinstance(value, bool):
         return b"\0" if value else b"\1"
     if isinstance(value, int):

@@ -64,7 +64,7 @@ class ServerAddress:
             return urlsplit(self.url).hostname or self.url
         return getattr(self.server, "name", None) or type(self.server).__name__
 
-    def opened(self, headers: Mapping[str, str], longest: int) -> tuple[Any, TransportNotes]:
+    def open_transport(self, headers: Mapping[str, str], longest: int) -> tuple[Any, TransportNotes]:
         """Returns a new transport, or the server object, with what is known of it.
 
         A message may have `longest` bytes.

@@ -36,7 +36,7 @@ def servers_of(
     file = Path(path)
     text = _read(file)
     reader = _ConfigReader(file, text, environment)
-    data = reader.parsed()
+    data = reader.parse()
     key = next((key for key in _SERVERS if key in data), None)
     if key is None:
         raise reader.error("there is no object 'mcpServers'", hint='For example {"mcpServers": {"time": {...}}}.')
@@ -75,7 +75,7 @@ class _ConfigReader:
         self._environment = environment
         self._noted: list[ConfigurationError] = []
 
-    def parsed(self) -> Mapping[str, Any]:
+    def parse(self) -> Mapping[str, Any]:
         try:
             data: Any = json.loads(self._text, object_pairs_hook=self._pairs)
         except json.JSONDecodeError as error:

@@ -122,7 +122,7 @@ class MCPConnection:
         return not self._uses
 
     @contextmanager
-    def _used(self) -> Generator[None]:
+    def _note_use(self) -> Generator[None]:
         """Notes a request while it runs."""
         self._uses += 1
         try:
@@ -138,12 +138,12 @@ class MCPConnection:
 
     async def tools(self) -> ListedTools:
         """Returns the tools of the server, listed again when they may have changed; raises `ToolServerError`."""
-        link, _ = await self._linked()
+        link, _ = await self._link_and_client()
         if link.listing.known is not None:
             return link.listing.known
         try:
             with anyio.fail_after(self._connect_timeout):
-                return await self._asked("list its tools", lambda link, client: link.listing.tools(client))
+                return await self._ask("list its tools", lambda link, client: link.listing.tools(client))
         except TimeoutError:
             raise self._unreachable(f"did not list its tools in {self._connect_timeout:g} s") from None
 
@@ -156,37 +156,37 @@ class MCPConnection:
         user, and `ToolServerError` if it cannot be reached.
         """
         for is_last in (False, True):
-            link, client = await self._linked()
+            link, client = await self._link_and_client()
             try:
-                with self._used():
-                    return await self._called(client, name, arguments, context)
+                with self._note_use():
+                    return await self._call(client, name, arguments, context)
             except (MCPError, ValidationError, RuntimeError) as error:
                 if not self._is_lost(link, error):
                     is_refused = isinstance(error, MCPError) and error.code != PARSE_ERROR
                     what = "refused the call" if is_refused else "sent an invalid result"
-                    problem = f"the server {self._server} {what}: {self._shown(error)}"
+                    problem = f"the server {self._server} {what}: {self._error_text(error)}"
                     raise ToolFailed(problem) from self._secrets.cleaned(error)
                 await self._end(link)
                 is_handled = not isinstance(error, MCPError) or error.code == CONNECTION_CLOSED
                 if is_last or (is_handled and not repeatable):
                     problem = f"the server {self._server} was lost while the call ran; it may have taken effect"
-                    described = self._described(link.notes)
+                    described = self._description(link.notes)
                     raise ToolFailed(f"{problem}. {described}".strip()) from self._secrets.cleaned(error)
         raise AssertionError
 
     async def resources(self) -> list[Resource]:
         """Returns the resources of the server; raises `ToolServerError`."""
-        return await self._paged("resources", lambda client, cursor: client.list_resources(cursor=cursor))
+        return await self._all_pages("resources", lambda client, cursor: client.list_resources(cursor=cursor))
 
     async def prompts(self) -> list[Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
-        return await self._paged("prompts", lambda client, cursor: client.list_prompts(cursor=cursor))
+        return await self._all_pages("prompts", lambda client, cursor: client.list_prompts(cursor=cursor))
 
     async def resource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource as files; raises `ToolServerError`."""
         from .sampling import resource_part
 
-        result = await self._asked(f"read {one_line(uri)}", lambda _, client: client.read_resource(uri))
+        result = await self._ask(f"read {one_line(uri)}", lambda _, client: client.read_resource(uri))
         return [resource_part(contents) for contents in result.contents]
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Message]:
@@ -194,19 +194,19 @@ class MCPConnection:
         from .sampling import content_of
 
         what = f"give {one_line(name)}"
-        result = await self._asked(what, lambda _, client: client.get_prompt(name, dict(arguments)))
+        result = await self._ask(what, lambda _, client: client.get_prompt(name, dict(arguments)))
         return [Message(each.role, content_of([each.content])) for each in result.messages]
 
-    async def _paged(self, kind: str, page: Callable[[Client, str | None], Awaitable[Any]]) -> list[Any]:
+    async def _all_pages(self, kind: str, page: Callable[[Client, str | None], Awaitable[Any]]) -> list[Any]:
         """Returns the items of all pages of a list; none if the server does not declare that it has such."""
         items: list[Any] = []
-        _, client = await self._linked()
+        _, client = await self._link_and_client()
         if getattr(client.server_capabilities, kind) is None:
             return items
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             at = cursor
-            result = await self._asked(f"list its {kind}", lambda _, client, at=at: page(client, at))
+            result = await self._ask(f"list its {kind}", lambda _, client, at=at: page(client, at))
             items += getattr(result, kind)
             if len(items) > MOST_LISTED:
                 raise self._unreachable(f"lists more than {MOST_LISTED:,} {kind}")
@@ -215,7 +215,7 @@ class MCPConnection:
                 return items
         raise self._unreachable(f"lists {kind} without end: {len(items):,} so far")
 
-    async def _linked(self) -> tuple[_Link, Client]:
+    async def _link_and_client(self) -> tuple[_Link, Client]:
         """Returns the link to the server and its client, connected if there is none; raises `ToolServerError`."""
         if self._link is not None and self._link.has_ended:
             await self._end(self._link)
@@ -224,8 +224,8 @@ class MCPConnection:
         link = self._link
         if link is None:
             transport, notes = self._open()
-            listing = ToolListing(self._server, self._shown)
-            owned = OwnedContext(partial(self._connected, transport, listing), self._connect_timeout)
+            listing = ToolListing(self._server, self._error_text)
+            owned = OwnedContext(partial(self._client, transport, listing), self._connect_timeout)
             link = self._link = _Link(owned, notes, listing)
         try:
             return link, await link.owned.value()
@@ -236,7 +236,7 @@ class MCPConnection:
             await self._end(link)
             raise error from None
         except Exception as error:
-            problem = f"cannot be reached: {self._shown(error)}"
+            problem = f"cannot be reached: {self._error_text(error)}"
             raise self._unreachable(problem, link) from self._secrets.cleaned(error)
 
     async def _end(self, link: _Link) -> None:
@@ -245,33 +245,33 @@ class MCPConnection:
             self._link = None
         await link.owned.leave()
 
-    async def _asked(self, what: str, ask: Callable[[_Link, Client], Awaitable[T]]) -> T:
+    async def _ask(self, what: str, ask: Callable[[_Link, Client], Awaitable[T]]) -> T:
         for is_last in (False, True):
-            link, client = await self._linked()
+            link, client = await self._link_and_client()
             try:
-                with self._used():
+                with self._note_use():
                     return await ask(link, client)
             except (MCPError, ValidationError, RuntimeError) as error:
                 if self._is_lost(link, error):
                     await self._end(link)
                     if not is_last:
                         continue
-                problem = f"cannot {what}: {self._shown(error)}"
+                problem = f"cannot {what}: {self._error_text(error)}"
                 raise self._unreachable(problem, link) from self._secrets.cleaned(error)
         raise AssertionError
 
-    async def _called(
+    async def _call(
         self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
     ) -> CallToolResult:
         running = CallAnswers(context.input)
         is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
         async with self._running.with_others(running, is_exclusive=context.input is not None and not is_modern):
-            result = await self._exchanged(client, name, arguments, context)
+            result = await self._exchange(client, name, arguments, context)
         if running.questions:
             raise running.required()
         return result
 
-    async def _exchanged(
+    async def _exchange(
         self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
     ) -> CallToolResult:
         """Makes the call, and again while the server asks for it without a question."""
@@ -303,7 +303,7 @@ class MCPConnection:
                 continue
             if not isinstance(result, InputRequiredResult):
                 return result
-            sampled = await self._sampled(result)
+            sampled = await self._sample_all(result)
             if len(sampled) < len(result.input_requests or ()):
                 raise input_required(result, sampled)
             responses, state = {**sampled} or None, result.request_state
@@ -313,7 +313,7 @@ class MCPConnection:
         raise ToolFailed(f"the server {self._server} asked for the call again {_MOST_WAITS} times")
 
     @asynccontextmanager
-    async def _connected(self, transport: Any, listing: ToolListing) -> AsyncGenerator[Client]:
+    async def _client(self, transport: Any, listing: ToolListing) -> AsyncGenerator[Client]:
         client = Client(
             transport,
             mode=self._mode,
@@ -336,9 +336,9 @@ class MCPConnection:
         if self._sampler is None or self.is_idle:
             return ErrorData(code=INVALID_REQUEST, message="sampling is offered while a request runs")
         async with self._sampling:
-            return await self._sampler.answer(params, self._shown)
+            return await self._sampler.answer(params, self._error_text)
 
-    async def _sampled(self, result: InputRequiredResult) -> dict[str, CreateMessageResult]:
+    async def _sample_all(self, result: InputRequiredResult) -> dict[str, CreateMessageResult]:
         """Returns the answers to the sampling requests of a result, by key; raises `ToolFailed` if one has none."""
         sampled: dict[str, CreateMessageResult] = {}
         for key, request in (result.input_requests or {}).items():
@@ -357,19 +357,19 @@ class MCPConnection:
 
     def _unreachable(self, problem: str, link: _Link | None = None) -> ToolServerError:
         link = link or self._link
-        described = "" if link is None else self._described(link.notes)
+        described = "" if link is None else self._description(link.notes)
         error = ToolServerError(f"the MCP server {self._server} {problem}. {described}".strip())
         error.server = self._server
         return error
 
-    def _described(self, notes: TransportNotes) -> str:
+    def _description(self, notes: TransportNotes) -> str:
         text = self._secrets.text(notes.described())
         if text and not self._quotes_output:
             _log.warning("the MCP server %s: %s", self._server, text)
             return ""
         return text
 
-    def _shown(self, error: BaseException) -> str:
+    def _error_text(self, error: BaseException) -> str:
         """Returns the message of the first error in groups of them, on one line."""
         while isinstance(error, BaseExceptionGroup):
             error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]

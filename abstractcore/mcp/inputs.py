@@ -60,7 +60,7 @@ def responses_of(given: InputResponse) -> InputResponses:
     answers: InputResponses = {
         key: CreateMessageResult.model_validate_json(canonical_json(each)) for key, each in sampled.items()
     }
-    return {**answers, **{question.key: _elicited(question, answer) for question, answer in _answered(given)}}
+    return {**answers, **{question.key: _elicit_result(question, answer) for question, answer in _answered(given)}}
 
 
 def is_of_result(given: InputResponse) -> bool:
@@ -93,7 +93,7 @@ class CallAnswers:
         for index, (question, answer) in enumerate(self._unused):
             if question_of(question.key, params) == question:
                 del self._unused[index]
-                return _elicited(question, answer)
+                return _elicit_result(question, answer)
         self.questions.append(question_of(f"question_{len(self.questions) + 1}", params))
         return ElicitResult(action="cancel")
 
@@ -117,7 +117,7 @@ def _answered(given: InputResponse) -> list[tuple[Question, JSONObject | None]]:
     return list(zip(given.request.questions, given.answers, strict=True))
 
 
-def _elicited(question: Question, answer: JSONObject | None) -> ElicitResult:
+def _elicit_result(question: Question, answer: JSONObject | None) -> ElicitResult:
     """Returns the answer to an elicitation; None declines it. Only that to a form has content."""
 
     if answer is None:

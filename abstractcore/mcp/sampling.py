@@ -81,7 +81,7 @@ class Sampler:
 
     def __init__(self, given: SamplingModel, server: str) -> None:
         if isinstance(given, LLM):
-            given = partial(_generated, given)
+            given = partial(_generate, given)
         if not callable(given):
             raise InvalidInputError(f"expected an LLM or a function, got {shown(given)}", path="sampling")
         self._function = given
@@ -129,7 +129,7 @@ def _uses_tools(block: object) -> bool:
     return getattr(block, "type", None) in ("tool_use", "tool_result")
 
 
-async def _generated(llm: LLM, request: SamplingRequest) -> GenerateResponse[None]:
+async def _generate(llm: LLM, request: SamplingRequest) -> GenerateResponse[None]:
     options: CallRequest = {"messages": request.messages, "max_output_tokens": request.max_output_tokens}
     if request.system_prompt is not None:
         options["system_prompt"] = request.system_prompt

@@ -47,13 +47,15 @@ class ToolPatterns:
     without: tuple[str, ...] = ()
     prefix: str = ""
 
-    def chosen(self, tools: Iterable[T], server: str) -> tuple[list[T], list[CallWarning]]:
+    def choose(self, tools: Iterable[T], server: str) -> tuple[list[T], list[CallWarning]]:
         """Returns the tools that are offered, in their order, and a warning for each pattern that matches nothing."""
         given = list(tools)
         kept = [tool for tool in given if self._includes(tool.name)]
         names = [tool.name for tool in given]
         patterns = [("only", each) for each in self.only or ()] + [("without", each) for each in self.without]
-        return kept, [_unmatched(server, how, each, names) for how, each in patterns if not matches_any(names, each)]
+        return kept, [
+            _no_match_warning(server, how, each, names) for how, each in patterns if not matches_any(names, each)
+        ]
 
     def _includes(self, name: str) -> bool:
         included = self.only is None or any(fnmatchcase(name, pattern) for pattern in self.only)
@@ -65,7 +67,7 @@ def matches_any(names: Iterable[str], pattern: str) -> bool:
     return any(fnmatchcase(name, pattern) for name in names)
 
 
-def _unmatched(server: str, how: str, pattern: str, names: Sequence[str]) -> CallWarning:
+def _no_match_warning(server: str, how: str, pattern: str, names: Sequence[str]) -> CallWarning:
     some = ", ".join(names[:20]) or "none"
     message = f"{how}({shown(pattern)}) matches no tool of the server {server}. Its tools are: {some}"
     return CallWarning("no_tool_matches", f"tools.{server}", message)
@@ -168,10 +170,10 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         """
         from .config import servers_of
 
-        return servers_of(path, os.environ if environment is None else environment, cls._configured)
+        return servers_of(path, os.environ if environment is None else environment, cls._from_configuration)
 
     @classmethod
-    def _configured(cls, given: dict[str, Any]) -> MCPTools:
+    def _from_configuration(cls, given: dict[str, Any]) -> MCPTools:
         only, without, prefix = (given.pop(name, None) for name in ("only", "without", "prefix"))
         made = cls(**given)
         if only is not None:
@@ -233,10 +235,10 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         """Returns a new connection to the server; see `ToolServerBase`."""
         from .connections import MCPConnection
 
-        opened = partial(self._address.opened, headers, self._max_message_bytes)
+        open_transport = partial(self._address.open_transport, headers, self._max_message_bytes)
         return MCPConnection(
             self._name,
-            opened,
+            open_transport,
             self._mode,
             self._connect_timeout,
             secrets,
@@ -249,7 +251,7 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
     ) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
         listed = await connection.tools()
-        return await off_loop(listed.tools, self._chosen, listed)
+        return await off_loop(listed.tools, self._offered_definitions, listed)
 
     async def run_call(
         self, connection: connections.MCPConnection, definition: Definition, call: ToolCall, context: ToolContext[Any]
@@ -271,12 +273,12 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         made._choices = replace(self._choices, **changes)
         return made
 
-    def _chosen(self, listed: ListedTools) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+    def _offered_definitions(self, listed: ListedTools) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; read once for each listing."""
         latest, chosen, warnings = self._latest
         if latest is not listed:
             definitions, problems = definitions_of(listed, self._name, self._labels, defer=self._defer)
-            chosen, unmatched = self._choices.chosen(definitions, self._name)
+            chosen, unmatched = self._choices.choose(definitions, self._name)
             unused = unused_labels((each.name for each in definitions), self._labels, self._name)
             warnings = (*problems, *unmatched, *unused)
             self._latest = listed, chosen, warnings

@@ -175,9 +175,9 @@ def read_vendors(text: str, *, options: str, model_option: str) -> dict[str, Ven
     """Returns the vendors of a JSON object by name; `text` is a file of the plugin's own."""
     rows: dict[str, dict[str, Any]] = json.loads(text)
     return {
-        name: Vendor(name, options=options, model_option=model_option, **_frozen(row)) for name, row in rows.items()
+        name: Vendor(name, options=options, model_option=model_option, **_freeze(row)) for name, row in rows.items()
     }
 
 
-def _frozen(row: Mapping[str, Any]) -> dict[str, Any]:
+def _freeze(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if name in ("keys", "tasks") else value for name, value in row.items()}

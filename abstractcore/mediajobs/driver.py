@@ -52,7 +52,7 @@ class Jobs(Generic[R, P]):
         """
         events = self._format.events(request)
         if events is not None:
-            return await self._streamed(request, encoded, events)
+            return await self._stream(request, encoded, events)
         response = await self._owner.http.send(
             encoded.request,
             credentials=self._credentials,
@@ -102,7 +102,7 @@ class Jobs(Generic[R, P]):
         else:
             self._owner.progress(job.done, 1.0, job.state)
 
-    async def _streamed(self, request: R, encoded: TaskRequest, events: EventReader) -> FinishedJob:
+    async def _stream(self, request: R, encoded: TaskRequest, events: EventReader) -> FinishedJob:
         seen = 0
         async with self._owner.http.stream(
             encoded.request, credentials=self._credentials, error=self._format.error
@@ -138,7 +138,7 @@ class Jobs(Generic[R, P]):
         if urlsplit(url).scheme not in ("https", urlsplit(self._base_url).scheme):
             raise ServerError(f"the file is at an address that is not HTTPS: {urlsplit(url).scheme}")
         content = bytearray()
-        async with self._owner.http.stream(get_request(url), credentials=credentials, error=self._moved) as body:
+        async with self._owner.http.stream(get_request(url), credentials=credentials, error=self._move) as body:
             length = body.headers.get("content-length", "")
             total = int(length) if length.isdecimal() else None
             while chunk := await body.read():
@@ -149,7 +149,7 @@ class Jobs(Generic[R, P]):
             declared = body.headers.get("content-type", "").partition(";")[0].strip().lower()
         return self._part_of(MadeFile(media_type=file.media_type or declared or None), bytes(content))
 
-    def _moved(self, response: WireResponse) -> ProviderError:
+    def _move(self, response: WireResponse) -> ProviderError:
         location = response.headers.get("location")
         if response.status in (301, 302, 303, 307, 308) and location:
             return _MovedError(location)

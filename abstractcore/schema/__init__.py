@@ -11,6 +11,8 @@ from .base_error import (
 from .blobs import (
     Blob as Blob,
     BlobForm as BlobForm,
+    ending_of as ending_of,
+    write_whole as write_whole,
 )
 from .tools import CachePoint as CachePoint
 from .replies import CallWarning as CallWarning
@@ -177,7 +179,7 @@ with _LazyImports(globals()):
         call_digest as call_digest,
     )
     from .records import CostRange as CostRange, Plan as Plan
-    from .base_error import shown as shown
+    from .base_error import one_line as one_line, shown as shown, shown_address as shown_address
     from .documents import from_data as from_data
     from .records import (
         CallRecord as CallRecord,

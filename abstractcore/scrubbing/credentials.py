@@ -78,7 +78,7 @@ def _in_header(value: str) -> Iterator[str]:
     elif rest:
         yield rest.strip()
         if scheme.lower() == "basic":
-            yield from _in_pair(_decoded(rest.strip()))
+            yield from _in_pair(_decode(rest.strip()))
     else:
         yield scheme
 
@@ -118,7 +118,7 @@ def _in_pair(pair: str) -> Iterator[str]:
         yield from (pair, password)
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     try:
         return base64.b64decode(text).decode("utf-8", "replace")
     except (binascii.Error, ValueError):
@@ -155,30 +155,13 @@ def forms_of(secret: str) -> Iterable[CredentialForm]:
     return dict.fromkeys((*plain, *encoded))
 
 
-def _quoted(safe: str) -> Callable[[str], str]:
+def _quote_function(safe: str) -> Callable[[str], str]:
     """Returns a function that percent-encodes all but letters, digits and `safe`."""
     return lambda text: quote(text, safe, errors="surrogatepass")
 
 
-def _lower_escapes(text: str) -> str:
-    return _ESCAPES.sub(lambda match: match[0].lower(), _quoted("")(text))
-
-
 def _json(text: str) -> str:
     return json.dumps(text)[1:-1]
-
-
-def _json_with_slashes(text: str) -> str:
-    """Encodes as PHP does, with escaped slashes."""
-    return _json(text).replace("/", "\\/")
-
-
-def _html(text: str) -> str:
-    return text.translate(_ENTITIES)
-
-
-def _hex(text: str) -> str:
-    return text.encode("utf-8", "surrogatepass").hex()
 
 
 def _base64(offset: int) -> Callable[[str], str]:
@@ -205,13 +188,13 @@ _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"
 _URL_SAFE = str.maketrans("+/", "-_")
 _PLAIN: tuple[Callable[[str], str], ...] = (
     str,
-    _quoted("/"),
-    _quoted(""),
-    lambda text: _quoted(" ")(text).replace(" ", "+"),
-    _lower_escapes,
+    _quote_function("/"),
+    _quote_function(""),
+    lambda text: _quote_function(" ")(text).replace(" ", "+"),
+    lambda text: _ESCAPES.sub(lambda match: match[0].lower(), _quote_function("")(text)),
     _json,
-    _json_with_slashes,
-    _html,
-    _hex,
+    lambda text: _json(text).replace("/", "\\/"),
+    lambda text: text.translate(_ENTITIES),
+    lambda text: text.encode("utf-8", "surrogatepass").hex(),
 )
 _ENCODED = tuple(form for offset in range(3) for form in _and_for_urls(_base64(offset)))

@@ -65,7 +65,7 @@ class SecretScanner:
         found = text[match.start() : match.start() + longest].lower()
         length, is_whole = len(match[0]), False
         for form in forms:
-            shared = _shared(form.whole, found)
+            shared = _common_prefix_length(form.whole, found)
             if shared >= length:
                 ends = shared == len(form.whole) and not form.runs_on
                 length, is_whole = shared, ends or (is_whole and shared == length)
@@ -96,7 +96,7 @@ class SecretScanner:
         return -1, 0
 
 
-def _shared(left: str, right: str) -> int:
+def _common_prefix_length(left: str, right: str) -> int:
     """Returns the length of the common prefix."""
     for index, (ours, theirs) in enumerate(zip(left, right, strict=False)):
         if ours != theirs:

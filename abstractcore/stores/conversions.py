@@ -7,7 +7,7 @@ import logging
 import os
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from threading import Lock
 
@@ -152,14 +152,12 @@ class _ConversionDocument:
 
     @classmethod
     def of(cls, given: Conversion) -> _ConversionDocument:
-        fields = (given.usage, given.warnings, given.anchors, given.fallback, given.model, given.lost)
-        return cls(given.parts, given.label, *fields, given.own_text, given.drawn)
+        return cls(given.parts, **{each.name: getattr(given, each.name) for each in fields(cls)[1:]})
 
     def conversion(self) -> Conversion:
         only = self.content[0] if len(self.content) == 1 else None
         content = only.text if isinstance(only, TextPart) else self.content
-        fields = (self.usage, self.warnings, self.anchors, self.fallback, self.model, self.lost)
-        return Conversion(content, self.label, *fields, own_text=self.own_text, drawn=self.drawn)
+        return Conversion(content, **{each.name: getattr(self, each.name) for each in fields(self)[1:]})
 
 
 def _size(conversion: Conversion) -> int:

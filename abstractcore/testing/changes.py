@@ -39,7 +39,7 @@ def changed_as_warned(data: Data, warnings: Sequence[CallWarning]) -> Data:
     """
     edits: dict[Trail, CallWarning] = {}
     for warning in warnings:
-        trail = _located(data, warning)
+        trail = _locate(data, warning)
         if trail in edits:
             raise FalseWarningError(f"{warning.path} has two warnings")
         edits[trail] = warning
@@ -51,7 +51,7 @@ def changed_as_warned(data: Data, warnings: Sequence[CallWarning]) -> Data:
     return cast(Data, _rebuilt(data, (), edits))
 
 
-def _located(data: Data, warning: CallWarning) -> Trail:
+def _locate(data: Data, warning: CallWarning) -> Trail:
     trail = _walk(data, warning.path)
     if trail is None:
         raise FalseWarningError(f"there is nothing at {warning.path!r}: {warning.message}")

@@ -157,7 +157,7 @@ class ScriptedServer:
         self._always: Callable[[ReceivedRequest], Sequence[Step]] | None = None
         self._changed = threading.Condition()
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="scripted server", daemon=True)
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="scripted server", daemon=True)
 
     def __enter__(self) -> ScriptedServer:
         self._thread.start()
@@ -213,9 +213,6 @@ class ScriptedServer:
         _expect(
             late < PROMPTLY_SECONDS, f"the end of connection {number} within {PROMPTLY_SECONDS} s (but {late:.3f} s)"
         )
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from types import TracebackType
 from typing import Any, TypeAlias, TypeVar, cast
 
 from ..client.llm import LLM
@@ -63,9 +62,7 @@ class SyncCalls:
     def __enter__(self) -> SyncCalls:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -103,9 +100,7 @@ class AsyncCalls:
     def __enter__(self) -> AsyncCalls:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
@@ -119,9 +114,7 @@ class BlockingStream:
     def __enter__(self) -> BlockingStream:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __iter__(self) -> BlockingStream:

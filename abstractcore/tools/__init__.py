@@ -12,7 +12,8 @@ from .toolset import (
 with _LazyImports(globals()):
     from .names import ArgumentsError as ArgumentsError, PreparedArguments as PreparedArguments
     from .execution import execute as execute
-    from .long_results import shortened as shortened
+    from .long_results import READ_RESULT as READ_RESULT, shortened as shortened
+    from .loop import SEARCH_TOOLS as SEARCH_TOOLS, close_loop as close_loop
     from .results import (
         ToolOutput as ToolOutput,
         content_of as content_of,

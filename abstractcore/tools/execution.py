@@ -74,7 +74,7 @@ async def execute(
     with `on_error="raise"`, as `ToolError`; and `InputRequired`, for a tool that asks the user.
     """
     start, started_at = runtime.now(), time.time()
-    ending = await _ended(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known, prepared)
+    ending = await _run_call(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known, prepared)
     result = ToolResult(call.id, ending.content, ending.is_error)
     labels: tuple[ToolLabel, ...] = ()
     if tool is not None and tool.spec.labels and ending.outcome in ("done", "failed", "retry"):
@@ -98,7 +98,7 @@ def prepared_or_refused(tool: Tool[..., Any], call: ToolCall, *, round: int = 0)
     """Returns the validated arguments of a call, or the step of one that cannot be run because of them. None if
     validation fails with an exception: `execute` validates again, and handles it as one of the function."""
     try:
-        prepared = _prepared(tool, call)
+        prepared = _prepare(tool, call)
     except Exception:
         return None
     if not isinstance(prepared, _CallEnding):
@@ -107,7 +107,7 @@ def prepared_or_refused(tool: Tool[..., Any], call: ToolCall, *, round: int = 0)
     return ToolStep(call, result, round, prepared.outcome, time.time(), error=prepared.error)
 
 
-async def _ended(
+async def _run_call(
     tool: Tool[..., Any] | None,
     call: ToolCall,
     context: ToolContext[Any],
@@ -118,18 +118,18 @@ async def _ended(
     validated: PreparedArguments | None,
 ) -> _CallEnding:
     if tool is None:
-        return _unknown(call.name, known)
+        return _unknown_tool(call.name, known)
     try:
-        prepared = validated or _prepared(tool, call)
+        prepared = validated or _prepare(tool, call)
     except Exception as error:  # a validator of a type raised it
-        return _failed(tool, error, secrets)
+        return _failure(tool, error, secrets)
     if isinstance(prepared, _CallEnding):
         return prepared
     if tool.timeout is not None:
         timeout = tool.timeout
     try:
-        function = _isolated(tool, call, context) if tool.isolate else tool.bound(prepared, call, context)
-        value = await runtime.invoke(_guarded(function), timeout=timeout)
+        function = _isolated_function(tool, call, context) if tool.isolate else tool.bound(prepared, call, context)
+        value = await runtime.invoke(_guard(function), timeout=timeout)
     except TimeoutError as error:
         if is_of_call(error):
             raise
@@ -137,23 +137,23 @@ async def _ended(
     except (CancelledError, StreamInterruptedError):
         raise
     except Exception as error:  # the runtime could not call it
-        return _failed(tool, error, secrets)
+        return _failure(tool, error, secrets)
     if isinstance(value, _ToolException):
         if isinstance(value.error, InputRequired):
             raise value.error
-        return _failed(tool, value.error, secrets)
+        return _failure(tool, value.error, secrets)
     if tool.isolate:
-        return _ended_elsewhere(tool, value, secrets)
+        return _ending_of_step(tool, value, secrets)
     try:
         content = content_of(value, returns_none=value is None and tool.returns_none)
     except NoContentError as error:
-        return _failed(tool, error, secrets)
+        return _failure(tool, error, secrets)
     data = value if tool.is_type else content.data
     outcome: ToolOutcome = "failed" if content.is_error else "done"
     return _CallEnding(outcome, content.parts, content.is_error, data, warnings=content.warnings)
 
 
-def _prepared(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _CallEnding:
+def _prepare(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _CallEnding:
     """Returns the validated arguments of a call, or the end of one whose arguments are not valid. Raises what
     validators raise."""
     if call.arguments is None:
@@ -164,7 +164,7 @@ def _prepared(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _Call
         return _problem("invalid_arguments", error.text)
 
 
-def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Awaitable[Any] | Any]:
+def _guard(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Awaitable[Any] | Any]:
     """Returns a function that returns the exceptions of `function`, also `SystemExit`, which would end the program."""
     guarded: Callable[[], Awaitable[Any] | Any]
     if is_async(function):
@@ -183,27 +183,29 @@ def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Await
                 result = function()
             except (Exception, SystemExit, GeneratorExit) as error:
                 return _ToolException(error)
-            return _awaited(cast("Awaitable[Any]", result)) if isinstance(result, Awaitable) else result
+            return _await_guarded(cast("Awaitable[Any]", result)) if isinstance(result, Awaitable) else result
 
         guarded = guarded_sync
     guarded.__qualname__ = name_of(function)
     return guarded
 
 
-async def _awaited(result: Awaitable[Any]) -> Any:
+async def _await_guarded(result: Awaitable[Any]) -> Any:
     try:
         return await result
     except (Exception, SystemExit) as error:
         return _ToolException(error)
 
 
-def _isolated(tool: Tool[..., Any], call: ToolCall, context: ToolContext[Any]) -> Callable[[], Awaitable[ToolStep]]:
+def _isolated_function(
+    tool: Tool[..., Any], call: ToolCall, context: ToolContext[Any]
+) -> Callable[[], Awaitable[ToolStep]]:
     from .isolation import isolated_call
 
     return isolated_call(tool.function, call, context, takes_context=tool.takes_context is not None)
 
 
-def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> _CallEnding:
+def _ending_of_step(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> _CallEnding:
     """Returns the end of a call from the step of the process that ran it, which knows no credentials."""
     error = step.error
     content = step.result.content
@@ -219,7 +221,7 @@ def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> 
     return _CallEnding(step.outcome, content, step.result.is_error, step.data, error, traceback, warnings=step.warnings)
 
 
-def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _CallEnding:
+def _failure(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _CallEnding:
     """Returns the end of a call that raised `error`; raises `ToolError` for a tool with `on_error="raise"`."""
     message = message_of(error, secrets.text)
     if isinstance(error, ToolRetry):
@@ -235,7 +237,7 @@ def _problem(outcome: ToolOutcome, message: str) -> _CallEnding:
     return _CallEnding(outcome, (TextPart(message),), error=ErrorRecord(_ERROR_TYPES[outcome], message))
 
 
-def _unknown(name: str, known: Collection[str]) -> _CallEnding:
+def _unknown_tool(name: str, known: Collection[str]) -> _CallEnding:
     near = nearest_names(name[:_LONGEST_NAME], known)
     hint = did_you_mean(near) if near else f"The tools are: {', '.join(sorted(known)[:_MOST_NAMES]) or 'none'}."
     return _problem("unknown_tool", f"there is no tool {one_line(name)!r}. {hint}")

@@ -93,12 +93,12 @@ class _History:
         if self._loop is None:
             return None
         loop = with_steps(self._loop.with_(steps=()), [*self._steps.values()])
-        loop = loop.with_(pending=tuple(each for each in loop.pending if each.call.id not in _done(loop)))
+        loop = loop.with_(pending=tuple(each for each in loop.pending if each.call.id not in _ids_of_done(loop)))
         for call in self._begun.values():
-            loop = self._interrupted(loop, call)
+            loop = self._after_interruption(loop, call)
         return loop if loop.status != "running" else loop.with_(status=_status(loop))
 
-    def _interrupted(self, loop: ToolLoop, call: ToolCall) -> ToolLoop:
+    def _after_interruption(self, loop: ToolLoop, call: ToolCall) -> ToolLoop:
         """Returns the state after a crash while `call` ran, or may have run."""
         others = tuple(each for each in loop.allowed if each.call.id != call.id)
         loop = loop.with_(pending=tuple(each for each in loop.pending if each.call.id != call.id))
@@ -120,7 +120,7 @@ class _History:
         return loop.with_(allowed=others, pending=(*loop.pending, pending))
 
 
-def _done(loop: ToolLoop) -> set[str]:
+def _ids_of_done(loop: ToolLoop) -> set[str]:
     return {step.call.id for step in loop.steps if step.round == len(loop.replies) - 1}
 
 
@@ -169,7 +169,7 @@ class FileJournal:
         with self._lock:
             if self._file is not None:
                 raise self._error("is in use by another call")
-            self._file = self._opened()
+            self._file = self._open_file()
             self._end = None
             return self._entries(self._file)
 
@@ -209,7 +209,7 @@ class FileJournal:
     def __repr__(self) -> str:
         return f"FileJournal({str(self.path)!r})"
 
-    def _opened(self) -> BinaryIO:
+    def _open_file(self) -> BinaryIO:
         try:
             is_new = not self.path.exists()
             number = private(str(self.path), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
@@ -217,7 +217,7 @@ class FileJournal:
             raise self._error(f"cannot be opened: {error.strerror or error}") from None
         file = os.fdopen(number, "r+b", buffering=0)
         try:
-            if not _locked(file):
+            if not _lock_file(file):
                 raise self._error("is in use by another process or call")
             self._check_header(file)
             if is_new:
@@ -306,7 +306,7 @@ def _keep_name(folder: Path) -> None:
             os.close(number)
 
 
-def _locked(file: BinaryIO) -> bool:
+def _lock_file(file: BinaryIO) -> bool:
     """Locks the file until it is closed; returns False if another process or journal has locked it."""
     try:
         if sys.platform == "win32":

@@ -81,7 +81,7 @@ def _step_of(request: IsolatedRequest, output: IO[bytes]) -> ToolStep:
         _send(output, "progress", (done, total, message))
 
     try:
-        tool, deps = _loaded(request)
+        tool, deps = _load(request)
         context = ToolContext[Any](
             deps=deps,
             llm=_NoLLM(),
@@ -104,7 +104,7 @@ def _step_of(request: IsolatedRequest, output: IO[bytes]) -> ToolStep:
         )
 
 
-def _loaded(request: IsolatedRequest) -> tuple[Tool[..., Any], Any]:
+def _load(request: IsolatedRequest) -> tuple[Tool[..., Any], Any]:
     """Returns the tool, to be run in this process, and the `deps`."""
     global is_importing
     is_importing = True

@@ -93,7 +93,7 @@ def _request(
             "an isolated tool was called while its own module was imported",
             hint="Put the calls of the program under: if __name__ == '__main__':",
         )
-    deps = _pickled(context.deps) if takes_context else pickle.dumps(None)
+    deps = _pickle(context.deps) if takes_context else pickle.dumps(None)
     needs_main = function.__module__ == _MAIN or _MAIN.encode() in deps
     return IsolatedRequest(
         module=function.__module__,
@@ -106,7 +106,7 @@ def _request(
     )
 
 
-def _pickled(deps: Any) -> bytes:
+def _pickle(deps: Any) -> bytes:
     try:
         return pickle.dumps(deps)
     except Exception as error:  # classes may refuse with any exception

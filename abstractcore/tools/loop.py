@@ -70,7 +70,8 @@ def found_tools(query: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     A word counts for the beginning of another, as "mail" for "mails"; words of the name count twice.
     """
     words = {word.lower() for word in _WORD.findall(query)}
-    scores = [(_score(words, tool), -index) for index, tool in enumerate(tools)]
+    matches = ((2 * _matches(words, tool.name) + _matches(words, tool.description)) for tool in tools)
+    scores = [(score, -index) for index, score in enumerate(matches)]
     best = sorted((score for score in scores if score[0] > 0), reverse=True)[:_MOST_FOUND]
     return [tools[-index] for _, index in best]
 
@@ -97,10 +98,6 @@ def has_hosted_search(messages: Iterable[Message]) -> bool:
         if message.role == "assistant"
         for part in message.parts
     )
-
-
-def _score(words: set[str], tool: ToolSpec) -> int:
-    return 2 * _matches(words, tool.name) + _matches(words, tool.description)
 
 
 def _matches(words: set[str], text: str) -> int:
@@ -248,7 +245,7 @@ def with_steps(loop: ToolLoop, steps: Sequence[ToolStep], **changes: Any) -> Too
     return with_valid(loop, steps=tuple(together), found=check_items(tuple(found), str, "found"), **changes)
 
 
-def closed(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:
+def close_loop(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:
     """Returns the loop with a result for every open call, so that the conversation can be sent.
 
     Calls whose ids are `begun` may have taken effect; their results say so.

@@ -242,14 +242,10 @@ def record_of(error: BaseException, scrubbed: Callable[[str], str]) -> ErrorReco
 def traceback_of(error: BaseException, scrubbed: Callable[[str], str]) -> str:
     """Returns the traceback of an exception, from the tool's own code on; its end if it is long."""
     frames = error.__traceback__
-    while frames is not None and frames.tb_next is not None and _is_ours(frames.tb_frame.f_code.co_filename):
+    while frames is not None and frames.tb_next is not None and frames.tb_frame.f_code.co_filename.startswith(_FOLDER):
         frames = frames.tb_next
     text = "".join(traceback.format_exception(type(error), error, frames))
     return scrubbed(text[-_LONGEST_TRACEBACK:])
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(_FOLDER)
 
 
 def _text_of(error: BaseException) -> str:
@@ -260,4 +256,4 @@ def _text_of(error: BaseException) -> str:
         return ""
 
 
-_FOLDER = __file__.rpartition("failures")[0]
+_FOLDER = __file__.removesuffix("results.py")

@@ -77,7 +77,7 @@ def captured_names(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-def resolved(function: Callable[..., Any], annotation: Any, captured: Mapping[str, Any]) -> Any:
+def resolve_annotation(function: Callable[..., Any], annotation: Any, captured: Mapping[str, Any]) -> Any:
     """Returns an annotation of `function` with its names replaced by what they name.
 
     `captured` are names captured at its definition. Raises `NameError`, and whatever the annotation's code raises.
@@ -86,17 +86,17 @@ def resolved(function: Callable[..., Any], annotation: Any, captured: Mapping[st
     scopes = {**_closure(definition), **captured}
     module = getattr(definition, "__globals__", {})
     try:
-        return _evaluated(definition, annotation, module, scopes)
+        return _evaluate(definition, annotation, module, scopes)
     except NameError:
         for scope in _defining_scopes(definition):
             scopes = {**scope, **scopes}
         owner = getattr(function, "__self__", None)
         if owner is not None:
             scopes = {**vars(owner if isinstance(owner, type) else type(owner)), **scopes}
-        return _evaluated(definition, annotation, module, scopes)
+        return _evaluate(definition, annotation, module, scopes)
 
 
-def _evaluated(
+def _evaluate(
     definition: Callable[..., Any], annotation: Any, module: dict[str, Any], scopes: Mapping[str, Any]
 ) -> Any:
     def holder() -> None: ...
@@ -183,7 +183,7 @@ class SignatureReader:
         self._function = function
         self._captured = captured_names(function)
         self._label = getattr(definition_of(function), "__qualname__", None) or type(function).__name__
-        self._parameters = self._checked()
+        self._parameters = self._given_parameters()
 
     def read(self) -> Signature:
         """Returns the parameters with their types; raises `InvalidInputError` for a type that cannot be found."""
@@ -212,7 +212,7 @@ class SignatureReader:
         returns = inspect.signature(self._function).return_annotation
         return Signature(tuple(found), tuple(order), context, others, returns in (None, "None"))
 
-    def _checked(self) -> list[inspect.Parameter]:
+    def _given_parameters(self) -> list[inspect.Parameter]:
         """Returns the parameters that are to be given: not those that a partial has set."""
         function = self._function
         if isinstance(function, type):
@@ -244,7 +244,7 @@ class SignatureReader:
         if given.annotation is given.empty:
             return Any
         try:
-            return resolved(self._function, given.annotation, self._captured)
+            return resolve_annotation(self._function, given.annotation, self._captured)
         except Exception as error:  # annotations are code, which may raise any exception
             if self._names_context(given.annotation):
                 return ToolContext
@@ -258,7 +258,7 @@ class SignatureReader:
         """Returns whether a text is `ToolContext[X]`, also if X is imported for type checkers only."""
         head = _SUBSCRIPTED.match(annotation) if isinstance(annotation, str) else None
         try:
-            return head is not None and _is_context(resolved(self._function, head[1], self._captured))
+            return head is not None and _is_context(resolve_annotation(self._function, head[1], self._captured))
         except Exception:
             return False
 
@@ -371,7 +371,7 @@ def definition_for(function: Callable[..., Any], reader: SignatureReader | None 
     known = _definitions_of(function)
     is_method = inspect.ismethod(function)
     if is_method not in known:
-        known[is_method] = _made(function, reader)
+        known[is_method] = _new_definition(function, reader)
     return known[is_method]
 
 
@@ -395,12 +395,9 @@ def is_argument_type(given: object) -> TypeGuard[type]:
     pydantic = sys.modules.get("pydantic")
     if pydantic is not None and issubclass(given, pydantic.BaseModel):
         return True
-    return dataclasses.is_dataclass(cast(Any, given)) or _is_typed_dict(given)
-
-
-def _is_typed_dict(given: Any) -> bool:
-    """Returns whether a class is a TypedDict, of `typing` or of `typing_extensions`."""
-    return issubclass(given, dict) and hasattr(cast(Any, given), "__total__")
+    return dataclasses.is_dataclass(cast(Any, given)) or (
+        issubclass(given, dict) and hasattr(cast(Any, given), "__total__")
+    )
 
 
 def name_of_tool(function: Callable[..., Any]) -> str:
@@ -411,7 +408,7 @@ def name_of_tool(function: Callable[..., Any]) -> str:
     return getattr(inner, "__name__", None) or type(inner).__name__
 
 
-def _made(function: Callable[..., Any], reader: SignatureReader | None) -> ToolDefinition:
+def _new_definition(function: Callable[..., Any], reader: SignatureReader | None) -> ToolDefinition:
     name = name_of_tool(function)
     if is_argument_type(function):
         from .validation import TypeArguments

@@ -151,7 +151,7 @@ class Tool(Generic[P, R]):
         """
         if options.get("isolate"):
             raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
-        made = with_same_attributes(_examined())
+        made = with_same_attributes(_examine())
         if options:
             _, made._settings = read_options(options)
         made._function = made._run = run
@@ -168,7 +168,7 @@ class Tool(Generic[P, R]):
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         # The function that a decorator replaced is found by no name: the name leads to this tool.
         name: object = getattr(self, "__qualname__", None)
-        if isinstance(name, str) and _named(self.__module__, name) is self:
+        if isinstance(name, str) and _object_named(self.__module__, name) is self:
             return name
         return super().__reduce_ex__(protocol)
 
@@ -219,7 +219,7 @@ class Tool(Generic[P, R]):
     def spec(self) -> ToolSpec:
         """What the model is given; raises `InvalidInputError` for parameters that have no JSON Schema."""
         if self._spec is None:
-            definition = self._defined()
+            definition = self._full_definition()
             name, description = self._options.get("name"), self._options.get("description")
             if self.isolate:
                 from .isolation import check_importable
@@ -277,16 +277,16 @@ class Tool(Generic[P, R]):
     @property
     def takes_context(self) -> str | None:
         """The name of the function's parameter for a `ToolContext`."""
-        return self._defined().context
+        return self._full_definition().context
 
     @property
     def returns_none(self) -> bool:
         """Whether the function is annotated to return None."""
-        return self._defined().returns_none
+        return self._full_definition().returns_none
 
     def prepare(self, arguments: JSONObject) -> PreparedArguments:
         """Returns validated arguments; raises `ArgumentsError` with all problems, and what types' validators raise."""
-        return self._defined().arguments.prepare(self.name, arguments)
+        return self._full_definition().arguments.prepare(self.name, arguments)
 
     def bound(
         self, prepared: PreparedArguments, call: ToolCall, context: ToolContext[Any]
@@ -297,7 +297,7 @@ class Tool(Generic[P, R]):
         if self.is_type:
             return functools.partial(_itself, *prepared.positional)
         positional, keywords = prepared.positional, prepared.keywords
-        if self._defined().context is not None:
+        if self._full_definition().context is not None:
             positional = tuple(context if value is CONTEXT else value for value in positional)
             keywords = {name: context if value is CONTEXT else value for name, value in keywords.items()}
         return functools.partial(self._function, *positional, **keywords)
@@ -323,13 +323,15 @@ class Tool(Generic[P, R]):
             )
         check_has_name(self._function)
 
-    def _defined(self) -> ToolDefinition:
+    def _full_definition(self) -> ToolDefinition:
         if self._definition is None:
             if self._is_unbound():
+                qualified = definition_of(self._function).__qualname__
+                owner = qualified.split(".")[-2].lower()
                 raise InvalidInputError(
-                    f"{definition_of(self._function).__qualname__} is a method of a class",
+                    f"{qualified} is a method of a class",
                     path="tools",
-                    hint=f"Pass that of an object: tools=[{_owner(self._function).lower()}.{self.name}].",
+                    hint=f"Pass that of an object: tools=[{owner}.{self.name}].",
                 )
             self._definition = definition_for(self._function, self._reader)
             self._reader = None
@@ -354,13 +356,10 @@ def tool_of(given: Callable[..., Any]) -> Tool[..., Any]:
         return cast("Tool[..., Any]", inner).of_object(cast(Any, given).__self__)
     inner = getattr(given, "func", None)
     if isinstance(inner, Tool) and isinstance(given, functools.partial):
-        return _of_partial(cast("Tool[..., Any]", inner), cast("functools.partial[Any]", given))
+        inner = cast("Tool[..., Any]", inner)
+        partial = cast("functools.partial[Any]", given)
+        return inner.of_function(functools.partial(inner.function, *partial.args, **partial.keywords))
     return Tool(given)
-
-
-def _of_partial(tool: Tool[..., Any], given: functools.partial[Any]) -> Tool[..., Any]:
-    """Returns the tool of `given`, a partial of `tool`, with the options of that."""
-    return tool.of_function(functools.partial(tool.function, *given.args, **given.keywords))
 
 
 def _itself(value: Any) -> Any:
@@ -368,7 +367,7 @@ def _itself(value: Any) -> Any:
 
 
 @functools.cache
-def _examined() -> Tool[..., Any]:
+def _examine() -> Tool[..., Any]:
     """Returns a tool of which those of specs are copies: to examine a function takes long, and servers have thousands
     of tools.
     """
@@ -394,7 +393,7 @@ def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple
     return given, _Settings(**cast(Any, {"final": is_final, **own}))
 
 
-def _named(module: str, name: str) -> object:
+def _object_named(module: str, name: str) -> object:
     """Returns the object of a module with a qualified name; None if there is none."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
@@ -405,10 +404,6 @@ def _named(module: str, name: str) -> object:
 def _first_parameter(function: Callable[..., Any]) -> str | None:
     code = getattr(inspect.unwrap(function), "__code__", None)
     return code.co_varnames[0] if code is not None and code.co_argcount else None
-
-
-def _owner(function: Callable[..., Any]) -> str:
-    return definition_of(function).__qualname__.split(".")[-2]
 
 
 S = TypeVar("S")

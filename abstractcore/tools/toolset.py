@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeGuard, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 from ..errors import InvalidInputError
 from ..ports import Runtime, ToolSource
@@ -92,8 +92,8 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
         if isinstance(given, HostedTool):
             hosted.append(given)
             continue
-        if _is_server(given):
-            servers.append(given)
+        if callable(getattr(given, "served_tools", None)) and not isinstance(given, type):
+            servers.append(cast("ToolServer", given))
             continue
         for spec, tool, origin in _found(given, path, registry):
             other = origins.setdefault(spec.name, origin)
@@ -106,10 +106,6 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
             if tool is not None:
                 runnable[spec.name] = tool
     return ToolSet((*specs.values(), *hosted), runnable, tuple(servers))
-
-
-def _is_server(given: object) -> TypeGuard[ToolServer]:
-    return callable(getattr(given, "served_tools", None)) and not isinstance(given, type)
 
 
 def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolSpec, Tool[..., Any] | None, _Origin]]:

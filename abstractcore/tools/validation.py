@@ -50,16 +50,16 @@ class _Generator(GenerateJsonSchema):
 
     def encode_default(self, dft: Any) -> Any:
         """Returns a default as JSON; the items of a set sorted, since their order differs between processes."""
-        return super().encode_default(_ordered(dft))
+        return super().encode_default(_sort_sets(dft))
 
 
-def _ordered(value: Any) -> Any:
+def _sort_sets(value: Any) -> Any:
     if isinstance(value, set | frozenset):
-        return sorted((_ordered(item) for item in cast("set[Any]", value)), key=repr)
+        return sorted((_sort_sets(item) for item in cast("set[Any]", value)), key=repr)
     if type(value) in (list, tuple):
-        return [_ordered(item) for item in value]
+        return [_sort_sets(item) for item in value]
     if type(value) is dict:
-        return {key: _ordered(item) for key, item in cast("dict[Any, Any]", value).items()}
+        return {key: _sort_sets(item) for key, item in cast("dict[Any, Any]", value).items()}
     return value
 
 
@@ -113,12 +113,12 @@ class FunctionArguments:
         try:
             values = self._model.model_validate_json(_as_json(arguments))
         except ValidationError as error:
-            raise ArgumentsError(tool, [*self._unknown(unknown), *problems_of(error)]) from None
+            raise ArgumentsError(tool, [*self._unknown_lines(unknown), *problems_of(error)]) from None
         if unknown:
-            raise ArgumentsError(tool, self._unknown(unknown))
-        return self._passed(values)
+            raise ArgumentsError(tool, self._unknown_lines(unknown))
+        return self._prepared_arguments(values)
 
-    def _passed(self, values: BaseModel) -> PreparedArguments:
+    def _prepared_arguments(self, values: BaseModel) -> PreparedArguments:
         positional: list[Any] = []
         keywords: dict[str, Any] = {}
         given, content = values.model_fields_set, vars(values)
@@ -140,7 +140,7 @@ class FunctionArguments:
             keywords.update(values.model_extra)
         return PreparedArguments(tuple(positional), keywords)
 
-    def _unknown(self, names: list[str]) -> list[str]:
+    def _unknown_lines(self, names: list[str]) -> list[str]:
         lines: list[str] = []
         for name in names[:_MOST_PROBLEMS]:
             near = nearest_names(name[:_LONGEST_INPUT], self._keys)

@@ -7,7 +7,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from .. import concurrency
@@ -128,16 +127,16 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
 
     def call(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
         """Calls one tool without a model, and returns its step; raises as `acall` does."""
-        return in_sync(self._called, name, arguments, deps)
+        return in_sync(self._call, name, arguments, deps)
 
     async def acall(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
         """Calls one tool without a model, and returns its step: what a loop would have.
 
         Raises `ToolServerError` if the server cannot be reached, and `InputRequired` if it asks the user.
         """
-        return await self._called(name, arguments, deps)
+        return await self._call(name, arguments, deps)
 
-    async def _called(self, name: str, arguments: JSONObject | None, deps: object) -> ToolStep:
+    async def _call(self, name: str, arguments: JSONObject | None, deps: object) -> ToolStep:
         runtime = default_services().async_runtime
         tools = {tool.name: tool for tool in (await self.served_tools(deps)).tools}
         call = ToolCall.of("call", name, arguments or {})
@@ -155,17 +154,13 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         await self.aclose()
 
     def __repr__(self) -> str:
@@ -199,10 +194,10 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted, timeout=self._timeout))
 
     def _connection(self, identity: Identity) -> AbstractAsyncContextManager[C]:
-        return self._pools.get().use(identity, lambda: self._new_connection(dict(identity)))
-
-    def _new_connection(self, headers: Mapping[str, str]) -> C:
-        return self.new_connection(headers, self._secrets.and_those_in(headers))
+        headers = dict(identity)
+        return self._pools.get().use(
+            identity, lambda: self.new_connection(headers, self._secrets.and_those_in(headers))
+        )
 
     async def _identity(self, deps: object) -> Identity:
         """Returns the headers of a call, sorted."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from types import TracebackType
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ..errors import ToolServerError
@@ -102,7 +101,5 @@ class _Use(Generic[C]):
         await self._pool.enter(self._connection)
         return self._connection
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *exception: object) -> None:
         self._pool.leave(self._connection)

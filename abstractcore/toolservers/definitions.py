@@ -102,7 +102,7 @@ class Pins:
             return
         self._digests[definition.name] = definition.digest
         if self._path is not None:
-            with _locked(self._path):
+            with _lock(self._path):
                 pins = dict(_read(self._path))
                 pins[self._server] = {**pins.get(self._server, {}), definition.name: definition.digest}
                 _write(self._path, json.dumps(pins, indent=2, sort_keys=True) + "\n")
@@ -121,7 +121,7 @@ def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
 
 
 @contextmanager
-def _locked(path: Path) -> Generator[None]:
+def _lock(path: Path) -> Generator[None]:
     """Holds the lock of a file of pins, which is a file beside it: other threads and processes add pins too."""
     try:
         file = path.with_name(f"{path.name}.lock").open("ab")

@@ -66,7 +66,7 @@ class EvidenceCheck(_CallCheck):
         """Returns the prepared call, with what the model is asked for in a system message."""
         prepared = await self._begin(runtime)
         if self._call is None:
-            self._call = _instructed(prepared.call, quote_instruction(self._output.schema, self._output.files))
+            self._call = _with_instruction(prepared.call, quote_instruction(self._output.schema, self._output.files))
         return replace(prepared, input=self._call)
 
     async def check(self, response: GenerateResponse[Any], files: CallFiles, runtime: Runtime) -> GenerateResponse[Any]:
@@ -92,7 +92,7 @@ class EvidenceCheck(_CallCheck):
         """Nothing waits for the check."""
 
 
-def _instructed(call: ModelCall, text: str) -> ModelCall:
+def _with_instruction(call: ModelCall, text: str) -> ModelCall:
     """Returns the call with a system message after the first ones."""
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
     messages = (*call.messages[:position], Message.system(text), *call.messages[position:])

@@ -211,7 +211,7 @@ def _name_of_run(text: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int
     begins = _begins_sentence(text, run[0].start())
     while run and begins and (run[0][0].lower() in _COMMON or run[0][0] in _PARTICLES):
         run, begins = run[1:], False
-    if not run or (len(run) == 1 and begins and not _is_acronym(run[0][0])):
+    if not run or (len(run) == 1 and begins and not (len(run[0][0]) > 1 and run[0][0].isupper())):
         return
     if len(run) == 1 and len(run[0][0]) == 1:
         return
@@ -221,10 +221,6 @@ def _name_of_run(text: str, run: list[re.Match[str]]) -> Iterator[tuple[int, int
     if begins and len(run) > 1:
         variants.append(text[run[1].start() : end])
     yield start, end, tuple(variants)
-
-
-def _is_acronym(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
 
 
 def _begins_sentence(text: str, position: int) -> bool:

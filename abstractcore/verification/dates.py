@@ -69,7 +69,7 @@ class WrittenDate(NamedTuple):
 def written_dates(text: str) -> Iterator[WrittenDate]:
     """Yields the dates in a text: those in numbers, then those with the name of a month."""
     yield from _numeric(text)
-    yield from _named(text)
+    yield from _days_with_month_names(text)
 
 
 def _numeric(text: str) -> Iterator[WrittenDate]:
@@ -81,7 +81,7 @@ def _numeric(text: str) -> Iterator[WrittenDate]:
             yield WrittenDate(*found.span(), days)
 
 
-def _named(text: str) -> Iterator[WrittenDate]:
+def _days_with_month_names(text: str) -> Iterator[WrittenDate]:
     """Yields the days that are written with the name of a month; month and day of one without a year."""
     places = [(found[1], found[2], found.span()) for found in _DAY_FIRST.finditer(text)]
     places += [(found[2], found[1], found.span()) for found in _MONTH_FIRST.finditer(text)]
@@ -111,7 +111,7 @@ def _days(year: str, month: int, day: str) -> Iterator[date]:
 
 
 def date_shaped_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yields what is written as a day with its year, also if there is no such day."""
+    """Yields texts that are written as a day with its year, also if there is no such day."""
     yield from (found.span() for found in _NUMERIC_SHAPE.finditer(text))
     for found in _NAMED_SHAPE.finditer(text):
         if month_number(found[1] or found[2]) is not None:

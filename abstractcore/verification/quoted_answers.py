@@ -129,13 +129,13 @@ def parse_path(path: str) -> tuple[str, ...]:
     """Returns the steps of a path that a model wrote, as texts: in code, as a JSON pointer, with dots and numbers."""
     steps: list[str] = []
     for quoted, single, index, name in _STEP.findall(path[:_LONGEST_PATH]):
-        step = (_unescaped(quoted) if quoted else single) or index or name.strip()
+        step = (_unescape(quoted) if quoted else single) or index or name.strip()
         if step and not (step == "$" and not steps):
             steps.append(step)
     return tuple(steps)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     try:
         return json.loads(f'"{text}"')
     except ValueError:

@@ -67,8 +67,8 @@ def _states_text(quote: str, value: str) -> bool | None:
             return False
     if any(value.upper() in codes and symbol in quote for symbol, codes in _CURRENCIES.items()):
         return True
-    code = _squeezed(value)
-    return len(code) >= _SHORTEST_CODE and _has_digit(code) and code in _squeezed(quote)
+    code = _letters_and_digits(value)
+    return len(code) >= _SHORTEST_CODE and any(map(str.isdigit, code)) and code in _letters_and_digits(quote)
 
 
 def _states_day(quote: str, day: re.Match[str]) -> bool | None:
@@ -95,13 +95,9 @@ def _dates_without_year(text: str) -> set[tuple[int, int]]:
     return {written.month_and_day for written in written_dates(text) if written.month_and_day is not None}
 
 
-def _squeezed(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Returns the letters and digits alone: "DE89 3704" and "DE893704" are the same number of an account."""
     return "".join(filter(str.isalnum, normal(text)))
-
-
-def _has_digit(text: str) -> bool:
-    return any(character.isdigit() for character in text)
 
 
 def _has_number(text: str) -> bool:

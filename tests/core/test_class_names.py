@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("abstractcore", "media/*", "providers/*", "server/*", "plugins/*/*", "packages/*/*")
+PACKAGES = ("abstractcore", "cli/*", "media/*", "providers/*", "server/*", "plugins/*/*", "packages/*/*")
 _TWO_ROOMS = "each is private to its room, and no module imports both"
 HOMONYMS = {
     "Check": "a checked value of an answer, and a check of a plugin: both are public",

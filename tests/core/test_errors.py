@@ -1,4 +1,4 @@
-"""Every exception class of the four packages, and every error that a public name raises, is an `AbstractCoreError`."""
+"""Every exception class of the five packages, and every error that a public name raises, is an `AbstractCoreError`."""
 
 import importlib
 import inspect
@@ -13,6 +13,7 @@ import pytest
 
 import abstractcore
 import abstractcore.schema as schema
+import abstractcore_cli
 import abstractcore_media
 import abstractcore_providers
 import abstractcore_server
@@ -20,7 +21,7 @@ from abstractcore import AbstractCoreError, Message, SchemaError, ToolSpec, erro
 from abstractcore.telemetry import Subscription
 from tests.junk import junk, outcome
 
-PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers, abstractcore_server)
+PACKAGES = (abstractcore, abstractcore_cli, abstractcore_media, abstractcore_providers, abstractcore_server)
 MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "SpokenReply", "AsyncSpokenReply", "Subscription"}
 """Classes that `create_llm`, its calls and `subscribe` create: users do not create them."""
 OF_PLUGGY = {"hookimpl"}
@@ -41,7 +42,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def defined_errors() -> set[type[BaseException]]:
-    """The exception classes that are defined in the four packages."""
+    """The exception classes that are defined in the five packages."""
     found: set[type[BaseException]] = set()
     for package in PACKAGES:
         for module in modules(package):

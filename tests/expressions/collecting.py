@@ -16,6 +16,7 @@ FOLDERS = {
     "abstractcore": ROOT,
     "abstractcore_providers": ROOT / "providers",
     "abstractcore_media": ROOT / "media",
+    "abstractcore_cli": ROOT / "cli",
     "abstractcore_server": ROOT / "server",
     **{path.name: path for path in sorted((ROOT / "plugins").iterdir()) if (path / path.name).is_dir()},
 }
@@ -31,8 +32,8 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
         "name": "input",
         "header": r"\[{1,2}[ \t]*[\"']?models[\"']?[ \t]*\.[ \t]*[\"']?input[\"']?[ \t]*[.\]]",
     },
-    "abstractcore/catalogue/toml_documents.py": {"key": "models"},
-    "abstractcore/cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
+    "abstractcore/catalogue/documents.py": {"key": "models"},
+    "cli/abstractcore_cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
     "abstractcore/scrubbing/secrets.py": {
         "secrets": ["key7", "abcd"],

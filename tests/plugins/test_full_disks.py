@@ -36,7 +36,7 @@ COMMANDS = (
 PROGRAM = """
 import json, os, resource, sys
 from typer.testing import CliRunner
-from abstractcore.cli.app import app
+from abstractcore_cli.app import app
 
 commands = json.load(sys.stdin)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))

@@ -30,7 +30,7 @@ SERVERS = [("sqlite", 1), ("sqlite", 2), ("sqlite", 4), ("postgresql", 2)]
 KEY_PROGRAM = """
 import json, sys
 from typer.testing import CliRunner
-from abstractcore.cli.app import app
+from abstractcore_cli.app import app
 for line in sys.stdin:
     result = CliRunner().invoke(app, ["keys", *json.loads(line), "--json"])
     print(json.dumps(json.loads(result.stdout)), flush=True)

@@ -3,31 +3,27 @@
 It takes an LLM as an object, and knows neither the facade nor providers. `abstractcore mcp serve` puts it together.
 """
 
-from .calls import ToolRunner
-from .files import FileAccess
-from .http import MCPAccess, listening_socket, serve_http, url_of
-from .calls import MCPServerLimits
-from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
-from .offered import OfferedTool, offered
-from .protocol import mcp_server
-from .stdio import ProtocolDescriptors, claim_standard_streams, serve_stdio
+from ...lazy_modules import LazyImports as _LazyImports
 
-__all__ = [
-    "MODEL_TOOLS",
-    "FileAccess",
-    "MCPAccess",
-    "MCPServerLimits",
-    "Model",
-    "ModelTools",
-    "OfferedTool",
-    "ProtocolDescriptors",
-    "SpeechToText",
-    "ToolRunner",
-    "claim_standard_streams",
-    "listening_socket",
-    "mcp_server",
-    "offered",
-    "serve_http",
-    "serve_stdio",
-    "url_of",
-]
+with _LazyImports(globals()):
+    from .calls import MCPServerLimits as MCPServerLimits, ToolRunner as ToolRunner
+    from .files import FileAccess as FileAccess
+    from .http import (
+        MCPAccess as MCPAccess,
+        listening_socket as listening_socket,
+        serve_http as serve_http,
+        url_of as url_of,
+    )
+    from .model_tools import (
+        MODEL_TOOLS as MODEL_TOOLS,
+        Model as Model,
+        ModelTools as ModelTools,
+        SpeechToText as SpeechToText,
+    )
+    from .offered_tools import OfferedTool as OfferedTool, tools_by_name as tools_by_name
+    from .protocol import mcp_server as mcp_server
+    from .stdio import (
+        ProtocolDescriptors as ProtocolDescriptors,
+        claim_standard_streams as claim_standard_streams,
+        serve_stdio as serve_stdio,
+    )

@@ -1,34 +1,81 @@
 """`ToolRunner`: runs the calls of clients, a limited number at once, and returns results without credentials.
 
+The parts of a tool's result as the content of an MCP result.
+
 `MCPServerLimits`: what one MCP server accepts and returns at most.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import mcp_types as types
 
 from ...concurrency import AsyncRuntime
-from ...errors import AbstractCoreError, SchemaError, ToolError
+from ...errors import AbstractCoreError, MediaError, ToolError
 from ...ports import ToolContext
-from ...schema import TextPart, ToolCall, ToolStep
+from ...schema import AudioPart, Blob, ContentPart, ImagePart, SchemaError, TextPart, ToolCall, ToolStep
 from ...schema.base_error import one_line
 from ...scrubbing import Secrets
 from ...tools.execution import execute, prepared_or_refused
 from ...tools.names import PreparedArguments
-from .content import mcp_content
-from .offered import OfferedTool
+from .offered_tools import OfferedTool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+_TEXT_TYPES = ("text/", "application/json", "application/xml")
+
+
+def mcp_content(parts: Iterable[ContentPart]) -> list[types.ContentBlock]:
+    """Returns the content of a result. Raises `MediaError` for a file whose content is not at hand."""
+    return [_block(part) for part in parts]
+
+
+def _block(part: ContentPart) -> types.ContentBlock:
+    if isinstance(part, TextPart):
+        return types.TextContent(text=part.text)
+    blob = part.blob
+    if blob.form == "url":
+        uri = blob.location or ""
+        return types.ResourceLink(name=blob.name or uri, uri=uri, mime_type=blob.media_type)
+    data = _data(blob)
+    if isinstance(part, ImagePart):
+        return types.ImageContent(data=_base64(data), mime_type=blob.media_type)
+    if isinstance(part, AudioPart):
+        return types.AudioContent(data=_base64(data), mime_type=blob.media_type)
+    return types.EmbeddedResource(resource=_resource(blob, data))
+
+
+def _resource(blob: Blob, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
+    uri = f"attachment:///{quote(blob.name or blob.sha256 or 'file')}"
+    if blob.media_type.startswith(_TEXT_TYPES):
+        try:
+            return types.TextResourceContents(uri=uri, mime_type=blob.media_type, text=data.decode())
+        except UnicodeDecodeError:
+            pass  # text in another charset is sent as it is
+    return types.BlobResourceContents(uri=uri, mime_type=blob.media_type, blob=_base64(data))
+
+
+def _data(blob: Blob) -> bytes:
+    try:
+        return blob.read()
+    except (SchemaError, OSError):
+        source = blob.name or blob.media_type
+        raise MediaError(f"{source} cannot be sent: its content is not at hand.", source=source) from None
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +170,7 @@ class ToolRunner:
     async def _step(self, offered: OfferedTool, name: str, arguments: Mapping[str, Any], report: Report) -> ToolStep:
         """Returns the step of a call. Arguments, which may be large, are read and validated in a thread."""
         runtime, timeout = self._runtime, offered.tool.timeout or self._limits.timeout
-        call, prepared = await runtime.call(_prepared, offered, name, arguments)
+        call, prepared = await runtime.call(_prepare, offered, name, arguments)
         if isinstance(prepared, ToolStep):
             return prepared
         deadline = None if timeout is None else runtime.now() + timeout
@@ -142,7 +189,7 @@ class ToolRunner:
         parts = secrets.value(result.content)
         try:
             content = mcp_content(parts)
-            structured = None if result.is_error else secrets.value(_structured(offered, step))
+            structured = None if result.is_error else secrets.value(_structured_content(offered, step))
         except AbstractCoreError as error:
             return _error(self.cleaned(f"the result of {offered.tool.name} cannot be sent: {error}"))
         found = types.CallToolResult(content=content, structured_content=structured, is_error=result.is_error)
@@ -158,14 +205,14 @@ class ToolRunner:
         )
 
 
-def _prepared(
+def _prepare(
     offered: OfferedTool, name: str, arguments: Mapping[str, Any]
 ) -> tuple[ToolCall, PreparedArguments | ToolStep | None]:
     call = ToolCall.of(uuid.uuid4().hex, name, arguments)
     return call, prepared_or_refused(offered.tool, call)
 
 
-def _structured(offered: OfferedTool, step: ToolStep) -> Any:
+def _structured_content(offered: OfferedTool, step: ToolStep) -> Any:
     """Returns the structured content of a result; raises `ToolError` for one that does not match its output schema."""
     if offered.data_is_output:
         return step.data

@@ -105,7 +105,7 @@ class FileAccess:
             raise _not_allowed(path)
         try:
             # With an opener, which closes what it opened if that is a folder: `os.fdopen` does not.
-            with open(real, "rb", opener=lambda path, flags: _opened(folder, real)) as file:
+            with open(real, "rb", opener=lambda path, flags: _open_below(folder, real)) as file:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode):
                     raise MediaError(f"{shown(path)} is not a regular file.", source=os.path.basename(real))
@@ -147,7 +147,7 @@ def _path_of(given: str) -> str:
     return path
 
 
-def _opened(folder: str, real: str) -> int:
+def _open_below(folder: str, real: str) -> int:
     """Opens a file below `folder`, folder by folder, where the system can, so that no part of the path is a link."""
     if not _CAN_OPEN_RELATIVE:
         return os.open(real, os.O_RDONLY | _FOLLOWS_NO_LINK | _BINARY)

@@ -111,7 +111,7 @@ class CompleteRequests:
             await PlainTextResponse(f"The limit is {self._limit} bytes", 413, _CLOSE)(scope, receive, send)
             return
         if body is not None:
-            await self._app(scope, _replayed(body, receive), send)
+            await self._app(scope, _replay(body, receive), send)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
         """Returns the body; None if the client has gone. Raises `OverflowError`."""
@@ -130,7 +130,7 @@ class CompleteRequests:
                 return bytes(pieces)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
+def _replay(body: bytes, receive: Receive) -> Receive:
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:

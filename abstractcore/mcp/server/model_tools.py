@@ -32,12 +32,13 @@ from ...schema.base_error import one_line, shown
 from ...tools.results import ToolOutput
 from ...tools.tool import Tool
 from .files import FileAccess, FileArgument
-from .offered import OfferedTool
+from .offered_tools import OfferedTool
 
 _SCHEMA_MAPS = ("$defs", "definitions", "dependentSchemas", "properties")
 """Keywords whose values have schemas by names of the user's own."""
 _DATA = ("const", "default", "enum", "examples", "required", "dependentRequired")
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_NOT_INSIDE = frozenset((*_SAME_VALUE, *_DATA, "$defs", "definitions"))
 """Keywords whose schemas are applied to the value itself; all others with schemas are for values in it."""
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
 _LONGEST = 65_536
@@ -81,10 +82,10 @@ class _Steps:
         key = id(node), depth
         if key not in self._known:
             self._known[key] = _MOST_STEPS + 1  # of a schema that is applied to the value while it is applied to it
-            self._known[key] = min(self._counted(node, depth), _MOST_STEPS + 1)
+            self._known[key] = min(self._count(node, depth), _MOST_STEPS + 1)
         return self._known[key]
 
-    def _counted(self, node: Mapping[str, Any], depth: int) -> int:
+    def _count(self, node: Mapping[str, Any], depth: int) -> int:
         same = 1 + sum(self.of(each, depth) for name in _SAME_VALUE for each in _schemas(name, node.get(name)))
         if isinstance(node.get("$ref"), str):
             same += self.of(self._target(node["$ref"]), depth)
@@ -92,7 +93,7 @@ class _Steps:
             raise InvalidInputError("dynamic references are not accepted", path="schema", hint="Use '$ref'.")
         inner = 0
         if depth:
-            inside = (each for name, value in node.items() if _is_inside(name) for each in _schemas(name, value))
+            inside = (each for name, value in node.items() if name not in _NOT_INSIDE for each in _schemas(name, value))
             inner = max((self.of(each, depth - 1) for each in inside), default=0)
         return (same + inner) * (2 if any(name in node for name in _UNEVALUATED) else 1)
 
@@ -100,7 +101,7 @@ class _Steps:
         found: Any = self._root
         fragment = unquote(reference.removeprefix("#"))
         if not reference.startswith("#") or fragment[:1] not in ("", "/"):
-            raise _unknown(reference)
+            raise _unknown_reference(reference)
         for step in fragment.split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
             if isinstance(found, Mapping) and name in found:
@@ -108,20 +109,16 @@ class _Steps:
             elif isinstance(found, list) and name.isdecimal() and int(name) < len(cast("list[Any]", found)):
                 found = cast("list[Any]", found)[int(name)]
             else:
-                raise _unknown(reference)
+                raise _unknown_reference(reference)
         return found
 
 
-def _unknown(reference: str) -> InvalidInputError:
+def _unknown_reference(reference: str) -> InvalidInputError:
     return InvalidInputError(
         f"the reference {shown(reference)} is not to a place in the schema",
         path="schema",
         hint="Write what it refers to under '$defs', and refer to '#/$defs/NAME'.",
     )
-
-
-def _is_inside(name: str) -> bool:
-    return name not in (*_SAME_VALUE, *_DATA, "$defs", "definitions")
 
 
 def _schemas(name: str, value: Any) -> Iterator[Any]:
@@ -213,7 +210,7 @@ SpeechToText: TypeAlias = Callable[[Any], str]
 """Returns the transcript of an item of `media`, made on this machine. Blocks."""
 
 
-def _explained(
+def _explain_errors(
     function: Callable[Concatenate[ModelTools, P], Awaitable[R]],
 ) -> Callable[Concatenate[ModelTools, P], Awaitable[R]]:
     """Makes the library's errors results for clients. What only the operator can mend is logged with its hint."""
@@ -248,7 +245,7 @@ class ModelTools:
             tool: Tool[..., Any] = Tool(getattr(self, name), read_only=True, labels=_LABELS)
             yield OfferedTool(tool, data_is_output=name == "extract")
 
-    @_explained
+    @_explain_errors
     async def ask(
         self,
         context: ToolContext[Any],
@@ -267,7 +264,7 @@ class ModelTools:
         request: dict[str, Any] = {} if system_prompt is None else {"system_prompt": system_prompt}
         return _text(await self._response(context, prompt, media=media, **request))
 
-    @_explained
+    @_explain_errors
     async def transcribe(self, context: ToolContext[Any], file: FileArgument) -> str:
         """Returns the transcript of a recording, as text.
 
@@ -282,7 +279,7 @@ class ModelTools:
             return _text(await self._response(context, _TRANSCRIBE, media=media))
         return await self._runtime.call(self._speech_to_text, media[0], kind="files")
 
-    @_explained
+    @_explain_errors
     async def describe(self, context: ToolContext[Any], file: FileArgument, question: str | None = None) -> str:
         """Describes a file, or answers a question about it.
 
@@ -292,7 +289,7 @@ class ModelTools:
         """
         return _text(await self._response(context, question or _DESCRIBE, media=[await self._load(file)]))
 
-    @_explained
+    @_explain_errors
     async def extract(
         self,
         context: ToolContext[Any],
@@ -351,12 +348,12 @@ class ModelTools:
                 stopped.set()
                 for stream in opened:
                     stream.close()
-                reading.add_done_callback(_ignored)
+                reading.add_done_callback(_ignore)
                 await asyncio.wait([reading], timeout=_CLOSING_SECONDS)
                 reading.cancel()
 
 
-def _ignored(reading: asyncio.Future[Any]) -> None:
+def _ignore(reading: asyncio.Future[Any]) -> None:
     """Takes the error of a stream that was closed."""
     if not reading.cancelled():
         reading.exception()

@@ -115,7 +115,7 @@ def mcp_server(runner: ToolRunner, *, name: str = "abstractcore", instructions: 
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         if params.name not in runner.tools:
-            raise MCPError(code=types.INVALID_PARAMS, message=_unknown(params.name, runner.tools))
+            raise MCPError(code=types.INVALID_PARAMS, message=_unknown_text(params.name, runner.tools))
         return await _cancelled_once(called(context, params))
 
     async def called(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -147,7 +147,7 @@ async def _cancelled_once(coroutine: Coroutine[Any, Any, T]) -> T:
                 await asyncio.wait([task], timeout=_CLOSING_SECONDS)
 
 
-def _unknown(name: str, known: Mapping[str, object]) -> str:
+def _unknown_text(name: str, known: Mapping[str, object]) -> str:
     near = nearest_names(name[:_MAX_NAME], known)
     hint = did_you_mean(near) if near else f"The tools are: {', '.join(sorted(known)) or 'none'}."
     return f"Unknown tool: {shown(name)}. {hint}"

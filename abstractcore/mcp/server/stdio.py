@@ -92,7 +92,8 @@ async def _streams(wire: ProtocolDescriptors, limit: int) -> AsyncGenerator[tupl
         async with written:
             async for message in written:
                 try:
-                    await runtime.invoke(_write_all, wire.outgoing, _as_line(message))
+                    line = message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+                    await runtime.invoke(_write_all, wire.outgoing, line)
                     wrote.set()
                 except OSError:  # nobody reads
                     await received.aclose()
@@ -150,10 +151,6 @@ def _write_all(outgoing: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(outgoing, view) :]
-
-
-def _as_line(message: SessionMessage) -> bytes:
-    return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 def _invalid(line: bytes) -> SessionMessage:

@@ -2,7 +2,7 @@
 
 from abstractcore.ports.stores import ModelFile, NpmFile, PackagedModel, WheelFile
 
-from .packages import PACKAGED_MODELS
+from .packages import PACKAGED_MODELS, unpack_wheel
 from .progress import Progress, shown_size
 from .store import FileModelStore
 
@@ -15,4 +15,5 @@ __all__ = [
     "Progress",
     "WheelFile",
     "shown_size",
+    "unpack_wheel",
 ]

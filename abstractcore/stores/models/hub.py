@@ -9,17 +9,17 @@ import contextlib
 import errno
 import re
 import shutil
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
-from abstractcore.ports import ModelFile, ModelWeights
+from abstractcore.ports import ModelFile
 from abstractcore.schema.base_error import install_hint
 
-from .packages import redact
+from .packages import PackagedSource, redact
 
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS, errno.EPERM}
 _NAME = re.compile(r"hf:(?P<repo>[\w.-]+/[\w.-]+)(?:/(?P<file>[^*?\[\]\\]+))?")
@@ -131,28 +131,11 @@ _PROBE_SECONDS = 5.0
 _DOWNLOADED = "hub"
 
 
-@dataclass(frozen=True, slots=True)
-class HubFilesSource:
+class HubFilesSource(PackagedSource):
     """The files of a packaged model on a hub, which has each of them."""
 
-    model: ModelWeights
-
+    __slots__ = ()
     site = "Hugging Face"
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self.model.name
-
-    @property
-    def file(self) -> str | None:
-        """The file of a model that is one file; None for a folder."""
-        return self.model.files[0].name if len(self.model.files) == 1 else None
-
-    @property
-    def hashes(self) -> Mapping[str, str]:
-        """SHA-256 in hex by file name."""
-        return {file.name: file.sha256 for file in self.model.files}
 
     def size(self) -> int:
         """Returns the bytes of the weights, after one request for each file. Raises `ModelStoreError` if the hub

@@ -117,13 +117,13 @@ class NpmClient:
         """Yields the response after redirects. Raises `ModelStoreError` for too many, and for one without TLS after an
         address with TLS, and errors of the transport.
         """
-        body, address = self._opened(url, headers)
+        body, address = self._open(url, headers)
         try:
             yield NpmResponse(address, body)
         finally:
             drive(body.close())
 
-    def _opened(self, start: str, headers: dict[str, str]) -> tuple[Body, str]:
+    def _open(self, start: str, headers: dict[str, str]) -> tuple[Body, str]:
         url = start
         for _ in range(_MOST_REDIRECTS + 1):
             if _scheme(url) not in (_scheme(start), "https") or not _scheme(url).startswith("http"):

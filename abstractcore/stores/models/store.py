@@ -231,7 +231,7 @@ class FileModelStore:
         source = sources[-1]
         folder = self._folder(source)
         if not is_intact(folder, source.hashes):
-            with _explained(source, self.root), locked(self.root, folder.name, name):
+            with _explain_errors(source, self.root), locked(self.root, folder.name, name):
                 # Another process may have downloaded it while this one waited.
                 if not is_intact(folder, source.hashes):
                     self._fetch(sources, folder)
@@ -239,7 +239,7 @@ class FileModelStore:
 
     def list(self) -> Sequence[StoredModel]:
         """Returns the stored models, sorted by name."""
-        return [self._stored(unquote(file.parent.name)) for file in sorted(self.root.glob(f"*/{CHECKSUMS_FILE}"))]
+        return [self._stored_model(unquote(file.parent.name)) for file in sorted(self.root.glob(f"*/{CHECKSUMS_FILE}"))]
 
     def pull(self, name: str) -> StoredModel:
         """Downloads `name` unless it is stored already."""
@@ -255,7 +255,7 @@ class FileModelStore:
         if not folder.exists() and not has_partial(self.root, folder.name):
             return False
         with (
-            _explained(source, self.root),
+            _explain_errors(source, self.root),
             locked(self.root, folder.name, name),
             scratch_folder(self.root, folder.name) as scratch,
         ):
@@ -279,7 +279,7 @@ class FileModelStore:
             code="unknown_model",
         )
 
-    def _stored(self, name: str) -> StoredModel:
+    def _stored_model(self, name: str) -> StoredModel:
         path = self.root / quote(name, safe="")
         with contextlib.suppress(ModelStoreError):  # another version may have had it
             path /= self._sources(name)[-1].file or ""
@@ -323,7 +323,7 @@ def _check_space(size: int, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def _explained(source: ModelSource, root: Path) -> Generator[None]:
+def _explain_errors(source: ModelSource, root: Path) -> Generator[None]:
     """Turns file system errors into `ModelStoreError`, and adds hints."""
     try:
         yield

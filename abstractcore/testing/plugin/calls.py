@@ -96,15 +96,15 @@ def _speech(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     yield Case("tts", "tts returns sound", (inputs.text,), _media(AudioPart))
     yield _in_no_time("tts", (inputs.text,))
     if "voice" in takes:
-        yield _refused("tts", "tts refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
+        yield _refusal("tts", "tts refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
 
 
-def _streamed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _stream_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     yield Case("tts_stream", "tts_stream yields sound", (inputs.text,), _pieces)
     yield Case("tts_stream", "tts_stream is left after its first part", (inputs.text,), _pieces, leaves=True)
     yield Case("tts_stream", "tts_stream takes a text in pieces", ([inputs.text[:9], inputs.text[9:]],), _pieces)
     if "voice" in takes:
-        yield _refused("tts_stream", "tts_stream refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
+        yield _refusal("tts_stream", "tts_stream refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
 
 
 def _heard(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
@@ -112,49 +112,49 @@ def _heard(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
         yield Case(method, f"{method} returns a transcript", (inputs.recording,), _transcript)
         yield _in_no_time(method, (inputs.recording,))
         junk = AudioPart(_blob(inputs.junk, "audio/mpeg"))
-        yield _refused(method, f"{method} refuses what is not a recording", (junk,), MediaError)
+        yield _refusal(method, f"{method} refuses what is not a recording", (junk,), MediaError)
 
     return cases
 
 
-def _drawn(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _drawing_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     yield Case("t2i", "t2i returns an image", (inputs.prompt,), _media(ImagePart))
     yield _in_no_time("t2i", (inputs.prompt,))
     if {"width", "height"} <= takes:
-        yield _refused("t2i", "t2i refuses an impossible size", (inputs.prompt,), width=-1, height=64)
+        yield _refusal("t2i", "t2i refuses an impossible size", (inputs.prompt,), width=-1, height=64)
 
 
-def _edited(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _editing_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("i2i", "i2i returns an image", (inputs.prompt, DRAWN), _media(ImagePart))
-    yield _refused("i2i", "i2i refuses what is not an image", (inputs.prompt, junk), MediaError)
+    yield _refusal("i2i", "i2i refuses what is not an image", (inputs.prompt, junk), MediaError)
 
 
-def _upscaled(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _upscaling_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("upscale_image", "upscale_image returns an image", (inputs.image,), _media(ImagePart))
-    yield _refused("upscale_image", "upscale_image refuses what is not an image", (junk,), MediaError)
+    yield _refusal("upscale_image", "upscale_image refuses what is not an image", (junk,), MediaError)
 
 
-def _filmed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _video_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     yield Case("t2v", "t2v returns a video", (inputs.prompt,), _media(VideoPart))
     yield _in_no_time("t2v", (inputs.prompt,))
 
 
-def _animated(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _animation_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("i2v", "i2v returns a video", (inputs.image,), _media(VideoPart))
-    yield _refused("i2v", "i2v refuses what is not an image", (junk,), MediaError)
+    yield _refusal("i2v", "i2v refuses what is not an image", (junk,), MediaError)
 
 
-def _composed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+def _music_cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     yield Case("t2m", "t2m returns music", (inputs.prompt,), _media(AudioPart, DocumentPart))
     yield _in_no_time("t2m", (inputs.prompt,))
     if "format" in takes:
-        yield _refused("t2m", "t2m refuses an unknown format", (inputs.prompt,), format="no-such-format")
+        yield _refusal("t2m", "t2m refuses an unknown format", (inputs.prompt,), format="no-such-format")
 
 
-def _listed(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
+def _listing_cases(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
     def cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
         yield Case(method, f"{method} returns entries with ids", (), _entries)
 
@@ -163,26 +163,26 @@ def _listed(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
 
 _CASES: Mapping[str, Callable[[Inputs, set[str]], Iterator[Case]]] = {
     "tts": _speech,
-    "tts_stream": _streamed,
+    "tts_stream": _stream_cases,
     "stt": _heard("stt"),
     "transcribe": _heard("transcribe"),
-    "list_voices": _listed("list_voices"),
-    "t2i": _drawn,
-    "i2i": _edited,
-    "upscale_image": _upscaled,
-    "t2v": _filmed,
-    "i2v": _animated,
-    "list_models": _listed("list_models"),
-    "t2m": _composed,
+    "list_voices": _listing_cases("list_voices"),
+    "t2i": _drawing_cases,
+    "i2i": _editing_cases,
+    "upscale_image": _upscaling_cases,
+    "t2v": _video_cases,
+    "i2v": _animation_cases,
+    "list_models": _listing_cases("list_models"),
+    "t2m": _music_cases,
 }
 
 
 def _in_no_time(method: str, arguments: tuple[Any, ...]) -> Case:
     what = f"{method} ends at the time limit"
-    return Case(method, what, arguments, _anything, {"timeout": 0.05}, (RequestTimeoutError,))
+    return Case(method, what, arguments, lambda result: None, {"timeout": 0.05}, (RequestTimeoutError,))
 
 
-def _refused(
+def _refusal(
     method: str, what: str, arguments: tuple[Any, ...], *errors: type[AbstractCoreError], **options: Any
 ) -> Case:
     def fault(result: object) -> str | None:
@@ -219,10 +219,6 @@ def _entries(result: object) -> str | None:
     rows = cast("list[Mapping[str, object]]", result)
     wrong = next((row for row in rows if not isinstance(row.get("id"), str) or not row["id"]), None)
     return None if wrong is None else f"an entry has no id: {wrong!r:.100}"
-
-
-def _anything(result: object) -> str | None:
-    return None
 
 
 def _blob(data: bytes, media_type: str) -> Any:

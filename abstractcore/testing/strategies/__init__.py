@@ -1,90 +1,63 @@
 """Hypothesis strategies for every object of the schema, in canonical form."""
 
-from .call import calls, hosted_tools, output_schemas, samplings, tool_specs
-from .record import deltas, streams
-from .record import PROVIDER_ERRORS, errors
-from .call import conversations, messages
-from .part import (
-    audio_parts,
-    blobs,
-    blobs_elsewhere,
-    cache_points,
-    citations,
-    content_parts,
-    document_parts,
-    hosted_parts,
-    image_parts,
-    item_options,
-    json_objects,
-    json_values,
-    names,
-    numbers,
-    opaque_parts,
-    parts,
-    reasoning_parts,
-    reply_parts,
-    text_parts,
-    texts,
-    tool_arguments,
-    tool_calls,
-    tool_results,
-    video_parts,
-)
-from .record import call_records
-from .reply import replies
-from .reply import attempt_records, media_decisions, responses
-from .tool_loop import journal_entries, tool_answers, tool_loops, tool_steps
-from .record import transcripts
-from .reply import billings, usages
-from .reply import call_warnings
+from ...lazy_modules import LazyImports as _LazyImports
 
-__all__ = [
-    "PROVIDER_ERRORS",
-    "attempt_records",
-    "audio_parts",
-    "billings",
-    "blobs",
-    "blobs_elsewhere",
-    "cache_points",
-    "call_records",
-    "call_warnings",
-    "calls",
-    "citations",
-    "content_parts",
-    "conversations",
-    "deltas",
-    "document_parts",
-    "errors",
-    "hosted_parts",
-    "hosted_tools",
-    "image_parts",
-    "item_options",
-    "journal_entries",
-    "json_objects",
-    "json_values",
-    "media_decisions",
-    "messages",
-    "names",
-    "numbers",
-    "opaque_parts",
-    "output_schemas",
-    "parts",
-    "reasoning_parts",
-    "replies",
-    "reply_parts",
-    "responses",
-    "samplings",
-    "streams",
-    "text_parts",
-    "texts",
-    "tool_answers",
-    "tool_arguments",
-    "tool_calls",
-    "tool_loops",
-    "tool_results",
-    "tool_specs",
-    "tool_steps",
-    "transcripts",
-    "usages",
-    "video_parts",
-]
+with _LazyImports(globals()):
+    from .call import (
+        calls as calls,
+        conversations as conversations,
+        hosted_tools as hosted_tools,
+        messages as messages,
+        output_schemas as output_schemas,
+        samplings as samplings,
+        tool_specs as tool_specs,
+    )
+    from .part import (
+        audio_parts as audio_parts,
+        blobs as blobs,
+        blobs_elsewhere as blobs_elsewhere,
+        cache_points as cache_points,
+        citations as citations,
+        content_parts as content_parts,
+        document_parts as document_parts,
+        hosted_parts as hosted_parts,
+        image_parts as image_parts,
+        item_options as item_options,
+        json_objects as json_objects,
+        json_values as json_values,
+        names as names,
+        numbers as numbers,
+        opaque_parts as opaque_parts,
+        parts as parts,
+        reasoning_parts as reasoning_parts,
+        reply_parts as reply_parts,
+        text_parts as text_parts,
+        texts as texts,
+        tool_arguments as tool_arguments,
+        tool_calls as tool_calls,
+        tool_results as tool_results,
+        video_parts as video_parts,
+    )
+    from .record import (
+        PROVIDER_ERRORS as PROVIDER_ERRORS,
+        call_records as call_records,
+        deltas as deltas,
+        errors as errors,
+        streams as streams,
+        transcripts as transcripts,
+    )
+    from .reply import (
+        attempt_records as attempt_records,
+        billings as billings,
+        call_warnings as call_warnings,
+        media_decisions as media_decisions,
+        replies as replies,
+        responses as responses,
+        usages as usages,
+    )
+    from .tool_loop import (
+        journal_entries as journal_entries,
+        tool_answers as tool_answers,
+        tool_loops as tool_loops,
+        tool_steps as tool_steps,
+    )

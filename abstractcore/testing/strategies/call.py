@@ -54,10 +54,10 @@ _MOST_CALLS = 2
 
 def parts_with_calls(others: SearchStrategy[Any]) -> SearchStrategy[tuple[Part, ...]]:
     """Parts and tool calls with distinct ids, in any order."""
-    return st.builds(_mixed, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=_MOST_CALLS))
+    return st.builds(_mix, tuples(others), st.lists(st.tuples(st.integers(0, 3), tool_calls()), max_size=_MOST_CALLS))
 
 
-def _mixed(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> tuple[Part, ...]:
+def _mix(others: tuple[Part, ...], calls: Sequence[tuple[int, ToolCall]]) -> tuple[Part, ...]:
     mixed = list(others)
     for index, call in {call.id: (index, call) for index, call in calls}.values():
         mixed.insert(index, call)

@@ -115,7 +115,7 @@ def transcripts() -> SearchStrategy[Transcript]:
     return st.builds(
         Transcript,
         segments=tuples(_segments(), 2),
-        dropped=tuples(_TIMES.flatmap(_dropped), 2),
+        dropped=tuples(_TIMES.flatmap(_dropped_span), 2),
         language=st.none() | NAME,
         certainty=_SHARES,
         begin=numbers(),
@@ -139,7 +139,7 @@ def _segments() -> SearchStrategy[TranscriptSegment]:
     )
 
 
-def _dropped(times: list[float]) -> SearchStrategy[DroppedSpan]:
+def _dropped_span(times: list[float]) -> SearchStrategy[DroppedSpan]:
     return st.sampled_from(get_args(DropReason)).map(lambda reason: DroppedSpan(times[0], times[1], reason))
 
 

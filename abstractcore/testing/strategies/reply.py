@@ -70,7 +70,7 @@ def replies(
     """
     drawn = st.builds(
         ModelReply,
-        parts=parts_with_calls(reply_parts() if others is None else others).map(_uncached),
+        parts=parts_with_calls(reply_parts() if others is None else others).map(_without_cache),
         finish_reason=st.sampled_from(FINISH_REASONS),
         raw_finish_reason=st.none() | NAME,
         usage=usages(),
@@ -90,7 +90,7 @@ def _reply_with_options(reply: ModelReply, placed: Sequence[tuple[int, ProviderO
     return replace(reply, parts=some)
 
 
-def _uncached(some: tuple[Part, ...]) -> tuple[Part, ...]:
+def _without_cache(some: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(replace(part, cache=None) if getattr(part, "cache", None) else part for part in some)
 
 

@@ -55,15 +55,11 @@ def tool_answers() -> SearchStrategy[ToolAnswer]:
     pending = _pending_calls()
     return st.one_of(
         pending.map(PendingCall.allow),
-        _input_responses().map(_answer),
+        _input_responses().map(lambda response: ToolAnswer("c", "d", "input", input=response)),
         st.builds(PendingCall.deny, pending, TEXT),
         st.builds(PendingCall.edit, pending, json_objects()),
         st.builds(PendingCall.result, pending, SOME_TEXT, is_error=FLAG),
     )
-
-
-def _answer(response: InputResponse) -> ToolAnswer:
-    return ToolAnswer("c", "d", "input", input=response)
 
 
 def _pending_calls() -> SearchStrategy[PendingCall]:

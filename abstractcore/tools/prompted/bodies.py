@@ -32,7 +32,7 @@ def json_calls(
     try:
         value, repair = read_json(text, complete=complete)
     except UnreadableError:
-        return None if bare else _salvaged(text, offered)
+        return None if bare else _salvage(text, offered)
     return _calls(value, offered, repair, bare=bare)
 
 
@@ -80,7 +80,7 @@ def _with_repair(call: ParsedCall, repair: str | None) -> ParsedCall:
     return ParsedCall(call.name, call.arguments_text, ", ".join(repairs) or None)
 
 
-def _salvaged(text: str, offered: OfferedTools) -> list[ParsedCall] | None:
+def _salvage(text: str, offered: OfferedTools) -> list[ParsedCall] | None:
     """Returns the call of an offered tool with arguments that cannot be read, for the model to correct."""
     named = _NAME_IN_TEXT.search(text)
     arguments = _ARGUMENTS_IN_TEXT.search(text)

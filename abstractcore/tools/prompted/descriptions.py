@@ -96,14 +96,14 @@ def when_to_call(
     elif mode == "required":
         whether = "You must call at least one of them now. Write nothing else."
     elif examples:
-        return _EXAMPLES.format(names=_listed([tool.name for tool in tools]), several=several) + f"\n\n{_STOP}"
+        return _EXAMPLES.format(names=_enumeration([tool.name for tool in tools]), several=several) + f"\n\n{_STOP}"
     else:
         # Of six wordings this had the most right calls, and the fewest needless ones, of Qwen2.5-Coder-1.5B.
         whether = "Most questions need no tool: answer them in plain text. If you need one, write nothing but its call."
     return f"{whether}{several} {_STOP}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _enumeration(names: Sequence[str]) -> str:
     """Returns names as in "a, b and c"."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 

@@ -56,7 +56,7 @@ class FencedCalls:
     def feed(self, text: str) -> list[Piece]:
         """Returns text that is certainly not part of a call, and complete calls."""
         self._read(self._inner.feed(text))
-        return self._taken()
+        return self._take()
 
     def finish(self, *, truncated: bool = False) -> list[Piece]:
         """Returns the rest. A block without its end is a call if it is complete."""
@@ -65,9 +65,9 @@ class FencedCalls:
         if self._spaces:
             self._out.append("".join(self._spaces))
             self._spaces = []
-        return self._taken()
+        return self._take()
 
-    def _taken(self) -> list[Piece]:
+    def _take(self) -> list[Piece]:
         out, self._out = self._out, []
         return out
 
@@ -277,14 +277,14 @@ class RescueParser:
     def feed(self, text: str) -> list[Piece]:
         """Returns text that is certainly not part of a call."""
         if not self._candidates:
-            return self._passed(text)
+            return self._pass_on(text)
         self._raw.append(text)
         self._candidates = [
             (parser, found)
             for parser, found in self._candidates
             if self._still_calls(found, parser.feed(text)) and parser.cut_at is None
         ]
-        return [] if self._candidates else self._released()
+        return [] if self._candidates else self._release()
 
     def finish(self, *, truncated: bool = False) -> list[Piece]:
         """Returns the calls if the reply is nothing else; else the rest of the text."""
@@ -295,7 +295,7 @@ class RescueParser:
                     self.rescued = True
                     return [piece for piece in found if isinstance(piece, ParsedCall)]
         if self._candidates:
-            pieces = self._released()
+            pieces = self._release()
         return pieces + (self._inner.finish(truncated=truncated) if self._inner is not None else [])
 
     def _still_calls(self, found: list[Piece], new: list[Piece]) -> bool:
@@ -306,11 +306,11 @@ class RescueParser:
             for piece in new
         )
 
-    def _released(self) -> list[Piece]:
+    def _release(self) -> list[Piece]:
         raw, self._raw, self._candidates = "".join(self._raw), [], []
-        return self._passed(raw)
+        return self._pass_on(raw)
 
-    def _passed(self, text: str) -> list[Piece]:
+    def _pass_on(self, text: str) -> list[Piece]:
         if self._inner is not None:
             return self._inner.feed(text)
         return [text] if text else []

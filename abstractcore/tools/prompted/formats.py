@@ -199,10 +199,6 @@ def _minimax_calls(calls: Sequence[ToolCall], tools: Sequence[ToolSpec]) -> str:
     return f"<minimax:tool_call>\n{invokes}</minimax:tool_call>"
 
 
-def _mistral_calls(calls: Sequence[ToolCall], tools: object) -> str:
-    return "".join(f"[TOOL_CALLS]{call.name}[ARGS]{arguments_json(call)}" for call in calls)
-
-
 def _kimi_calls(calls: Sequence[ToolCall], tools: object) -> str:
     written = "".join(
         f"<|tool_call_begin|>functions.{call.name}:{index}<|tool_call_argument_begin|>{arguments_json(call)}"
@@ -244,10 +240,6 @@ def _harmony_results(results: Named) -> str:
         f"<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{result_text(result)}<|end|>"
         for name, result in results
     )
-
-
-def _react_calls(calls: Sequence[ToolCall], tools: object) -> str:
-    return "\n".join(f"Action: {call.name}\nAction Input: {arguments_json(call)}" for call in calls)
 
 
 _TOOLS: Final = "You can call these tools, given as JSON Schemas:\n<tools>\n{tools}\n</tools>"
@@ -305,7 +297,7 @@ _FORMATS: Final = (
         descriptions.function,
         "To call a tool, write its name and its arguments as a JSON object:\n"
         "[TOOL_CALLS]TOOL_NAME[ARGS]ARGUMENTS_OBJECT",
-        _mistral_calls,
+        lambda calls, tools: "".join(f"[TOOL_CALLS]{call.name}[ARGS]{arguments_json(call)}" for call in calls),
         lambda results: "".join(
             "[TOOL_RESULTS]" + as_json({"name": name, "content": result_text(result)}) + "[/TOOL_RESULTS]"
             for name, result in results
@@ -401,7 +393,7 @@ _FORMATS: Final = (
         "To use a tool, write these lines:\nThought: why the tool is needed\nAction: TOOL_NAME\n"
         "Action Input: the arguments as a JSON object on one line\n\n"
         "When you know the answer, write it after this label:\nFinal Answer:",
-        _react_calls,
+        lambda calls, tools: "\n".join(f"Action: {call.name}\nAction Input: {arguments_json(call)}" for call in calls),
         _each("Observation: ", ""),
         ("\nObservation:",),
     ),

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from .bodies import argument_call
-from .marked_parser import joined
+from .marked_parser import join_texts
 from .offered import OfferedTools, ParsedReasoning, Piece
 from .value_ends import ThinkingScanner, Tokens
 
@@ -62,7 +62,7 @@ class HarmonyParser:
                 self._control(token)
             else:
                 self._add(before[: len(before) - len(self._tokens.seen)])
-        return self._taken()
+        return self._take()
 
     def finish(self, *, truncated: bool = False) -> list[Piece]:
         """Returns the rest."""
@@ -76,11 +76,11 @@ class HarmonyParser:
             elif self._header is not None:
                 self._drop_header()
             self._reason()
-        return self._taken()
+        return self._take()
 
-    def _taken(self) -> list[Piece]:
+    def _take(self) -> list[Piece]:
         out, self._out = self._out, []
-        return joined(out)
+        return join_texts(out)
 
     def _control(self, token: str) -> None:
         beginning, self._beginning = self._beginning, None

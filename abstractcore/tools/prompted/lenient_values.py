@@ -18,7 +18,7 @@ _PYTHON: Final = {"a": "\a", "v": "\v", "\n": ""}
 _PAIRS: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def unescaped(text: str, *, python: bool) -> str:
+def unescape(text: str, *, python: bool) -> str:
     """Returns the content of a string literal; an unknown escape stays as it is."""
     if "\\" not in text:
         return text
@@ -125,10 +125,10 @@ class LenientReader:
             raise UnreadableError("a text without its end")
         self.position = match.end()
         if self._python:
-            return unescaped(match[1], python=True)
+            return unescape(match[1], python=True)
         if quote == "'":
             self.repairs["single quotes"] = None
-        return unescaped(match[1], python=False)
+        return unescape(match[1], python=False)
 
     def _at_gemma_quote(self) -> bool:
         return self._gemma and self.text.startswith(GEMMA_QUOTE, self.position)

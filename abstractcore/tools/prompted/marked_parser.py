@@ -87,7 +87,7 @@ class MarkedParser:
                 if again:
                     todo += [(text, index), (again, 0)]
                     break
-        return self._taken()
+        return self._take()
 
     def finish(self, *, truncated: bool = False) -> list[Piece]:
         """Returns the rest."""
@@ -102,14 +102,14 @@ class MarkedParser:
         if self.cut_at is None and self._spaces:
             self._out.append("".join(self._spaces))
         self._held, self._spaces = "", []
-        return self._taken()
+        return self._take()
 
     def _is_end_begun(self, text: str) -> bool:
         return bool(text) and any(end.startswith(text) for end in (*self._marking.ends, FENCE))
 
-    def _taken(self) -> list[Piece]:
+    def _take(self) -> list[Piece]:
         out, self._out = self._out, []
-        return joined(out)
+        return join_texts(out)
 
     def _read_text(self, text: str, index: int) -> tuple[str, int]:
         """Reads text up to a marker."""
@@ -238,7 +238,7 @@ class MarkedParser:
             self._spaces.append(text[len(content) :])
 
 
-def joined(pieces: list[Piece]) -> list[Piece]:
+def join_texts(pieces: list[Piece]) -> list[Piece]:
     """Returns the pieces with adjacent texts joined."""
     if len(pieces) < 2:
         return pieces

@@ -6,7 +6,7 @@ from typing import Final
 
 from .bodies import argument_call
 from .lenient_values import UnreadableError, as_json
-from .marked_parser import joined
+from .marked_parser import join_texts
 from .offered import OfferedTools, ParsedCall, ParsedReasoning, Piece
 from .pythonic_bodies import CallReader
 from .value_ends import MORE, ThinkingScanner, ValueEnd
@@ -68,7 +68,7 @@ class ReactParser:
                 self.visits += 1
                 self._read_line()
         out, self._out = self._out, []
-        return joined(out)
+        return join_texts(out)
 
     def finish(self, *, truncated: bool = False) -> list[Piece]:
         """Returns the rest."""
@@ -81,7 +81,7 @@ class ReactParser:
             self._give_up()
             self._out += ["".join(self._spaces)] if self._spaces else []
         out, self._out = self._out, []
-        return joined(out)
+        return join_texts(out)
 
     def _read_line(self) -> None:
         """Decides whether the line begins with a label."""

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from abstractcore.cli.toolkit import EPILOG, Json, Quiet, json_line, reported, show_table, write
 from abstractcore.errors import InvalidInputError
+from abstractcore_cli.toolkit import EPILOG, Json, Quiet, json_line, reported, show_table, write
 
 keys = typer.Typer(help="The keys by which clients use `abstractcore serve`.", no_args_is_help=True)
 

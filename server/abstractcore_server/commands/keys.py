@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import abstractcore
-from abstractcore.cli.toolkit import json_line, note, reported, show_table, write
 from abstractcore.schema import install_hint
+from abstractcore_cli.toolkit import json_line, note, reported, show_table, write
 
 if TYPE_CHECKING:
     from ..store import AccessKey, IssuedKey, Keys

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
-from abstractcore.cli.log_lines import logged, with_credentials
-from abstractcore.cli.toolkit import note, reported
 from abstractcore.schema import install_hint
+from abstractcore_cli.log_lines import logged, with_credentials
+from abstractcore_cli.toolkit import note, reported
 
 if TYPE_CHECKING:
     from abstractcore.scrubbing import Secrets

@@ -1,4 +1,4 @@
-"""`Services`: what is created on first use, by several threads at once, too; types of files, estimates of tokens."""
+"""`Services`: what is created on first use, by several threads at once, too; types and texts of files, estimates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from abstractcore import File, InvalidInputError, Message, ModelCall, Services
+from abstractcore import File, InvalidInputError, MediaError, Message, ModelCall, Services
 from abstractcore.concurrency import process_pool
 from abstractcore.concurrency.process_pool import ProcessPool
 
@@ -54,6 +54,13 @@ def test_type_of_a_file_is_found_in_its_content_its_name_or_as_declared():
     assert services.media_type(File(b"?", media_type="image/webp")) == "image/webp"
     with pytest.raises(InvalidInputError):
         services.media_type(1)  # pyright: ignore[reportArgumentType]
+
+
+def test_services_read_the_text_of_a_file_on_this_machine():
+    services = Services(environment={})
+    assert services.extract_text(File(b"a,b", name="a.csv")) == "| a | b |\n| --- | --- |"
+    with pytest.raises(MediaError, match="has no text that can be extracted"):
+        services.extract_text(File(b"\0\1\2", name="a.bin", media_type="application/x-unknown"))
 
 
 def test_tokens_are_estimated_without_a_model():

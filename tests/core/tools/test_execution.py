@@ -64,6 +64,7 @@ def test_exception_is_its_type_and_message_for_the_model_and_a_traceback_for_the
         assert (step.error.type, step.error.message) == ("KeyError", "'a'")
         assert step.traceback is not None
         assert "return {}[key]" in step.traceback
+        assert ("return broken(key)" in step.traceback) == (each is broken_later)
         assert "in guarded" not in step.traceback
 
 

@@ -458,9 +458,9 @@ def test_schema_of_a_function_is_made_once():
     def add(a: int) -> int:
         return a
 
-    assert Tool(add)._defined() is Tool(add)._defined()
+    assert Tool(add)._full_definition() is Tool(add)._full_definition()
     shop = postponed.Shop("x")
-    assert Tool(shop.plain)._defined() is Tool(postponed.Shop("y").plain)._defined()
+    assert Tool(shop.plain)._full_definition() is Tool(postponed.Shop("y").plain)._full_definition()
 
 
 def test_functions_are_not_kept_alive():

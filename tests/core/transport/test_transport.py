@@ -277,7 +277,7 @@ def test_errors_never_contain_the_key(call_style, server, connect, steps, call):
 
 
 def test_transports_with_equal_settings_are_shared(services):
-    assert services.sync_transport(TransportSettings()) is services.sync_transport(TransportSettings())
+    assert services.sync_transport(TransportSettings()) is services.sync_transport()
     assert services.async_transport(TransportSettings()) is services.async_transport(TransportSettings())
     assert services.sync_transport(TransportSettings(proxy="http://a:1")) is not services.sync_transport(
         TransportSettings()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
+from abstractcore_cli.app import app
 from tests.terminal import Terminal
 
 RULES = ("--provider", "scripted", "--backend", "rules", "--seconds", "3")

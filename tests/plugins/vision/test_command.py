@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
+from abstractcore_cli.app import app
 
 RULES = ("--provider", "scripted", "--option", "scene=rules")
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from abstractcore.cli.talking.devices import BLOCK, RATE
+from abstractcore_cli.talking.devices import BLOCK, RATE
 from tests.leftovers import wait_until
 
 LISTENING = "listening"

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing.http_server import ScriptedServer
+from abstractcore_cli.app import app
 from tests.documents import ROOT
 from tests.media.parts import EXAMPLES
 from tests.plugins.voice.remote.fakes import KEY, FakeDeepgram, FakeElevenLabs
@@ -68,7 +68,7 @@ def test_text_comes_from_a_file_or_from_stdin(tmp_path: Path):
 
 @pytest.mark.process
 def test_sound_goes_to_stdout_as_it_is_made(tmp_path: Path):
-    command = ["-W", "error", "-c", "from abstractcore.cli import main; main()", "speak", "-", "--output", "-"]
+    command = ["-W", "error", "-c", "from abstractcore_cli import main; main()", "speak", "-", "--output", "-"]
     result = subprocess.run([sys.executable, *command], input=b"Yes. No.", capture_output=True, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith(b"RIFF")
@@ -149,7 +149,7 @@ def test_vendor_listens(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.process
 def test_terminal_shows_progress():
-    command = ["-W", "error", "-c", "from abstractcore.cli import main; main()"]
+    command = ["-W", "error", "-c", "from abstractcore_cli import main; main()"]
     with Terminal([*command, "speak", "Yes. No.", "-o", "a.wav"], dict(os.environ)) as window:
         window.wait_for("characters")
         window.wait_for("a.wav")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing.http_server import ScriptedServer
+from abstractcore_cli.app import app
 from tests.chaos_server import failure, streamed
 from tests.leftovers import wait_until
 from tests.media.parts import EXAMPLES

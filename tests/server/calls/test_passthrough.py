@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore import InvalidInputError
-from abstractcore.cli.app import app
 from abstractcore.schema import WireRequest
+from abstractcore_cli.app import app
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_server import Settings
 from abstractcore_server.calls.passthrough import ReadCall, Relay, changed_paths, with_text

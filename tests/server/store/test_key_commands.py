@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
+from abstractcore_cli.app import app
 from abstractcore_server.store import Keys, Store
 
 

@@ -615,7 +615,7 @@ def test_other_requests_are_answered_while_many_tools_are_read(
     monkeypatch.setattr(mcp_tools, "definitions_of", waiting("read", mcp_tools.definitions_of))
     monkeypatch.setattr(source, "_tools", waiting("made", source._tools))
     monkeypatch.setattr(servers, "_list_tools", waiting("served", servers._list_tools))
-    monkeypatch.setattr(SignatureReader, "_checked", examine)
+    monkeypatch.setattr(SignatureReader, "_given_parameters", examine)
     body = {"model": "scripted", "input": "hi", "tools": [{"type": "mcp", "server_label": "many"}]}
     headers = {"authorization": f"Bearer {KEYS[0]}"}
     with ThreadPoolExecutor(2) as threads:

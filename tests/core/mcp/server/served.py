@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-COMMAND = (sys.executable, "-W", "error", "-c", "from abstractcore.cli import main; main()", "mcp", "serve")
+COMMAND = (sys.executable, "-W", "error", "-c", "from abstractcore_cli import main; main()", "mcp", "serve")
 NO_MODEL = ("--no-ask", "--no-transcribe", "--no-describe", "--no-extract")
 PATIENCE_SECONDS = 120.0
 FOLDER = Path(__file__).parent

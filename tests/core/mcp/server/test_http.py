@@ -18,8 +18,8 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
-from abstractcore.cli.app import app
 from abstractcore.mcp.server import MCPAccess, listening_socket, url_of
+from abstractcore_cli.app import app
 from tests.core.mcp.server.served import MODERN, NO_MODEL, PATIENCE_SECONDS, Served, call, request, serving_http
 
 pytestmark = pytest.mark.process

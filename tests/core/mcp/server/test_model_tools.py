@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from abstractcore import AuthenticationError, Services, create_llm
-from abstractcore.mcp.server import FileAccess, MCPServerLimits, ModelTools, ToolRunner, offered
+from abstractcore.mcp.server import FileAccess, MCPServerLimits, ModelTools, ToolRunner, tools_by_name
 from abstractcore.stores.models import FileModelStore
 from tests.chaos_server import HANG, ScriptedServer, chunk, delta, failure, stream_head, streamed
 from tests.core.mcp.server.served import Served, call, request
@@ -28,7 +28,7 @@ class Bench:
     def __init__(self, replies: Sequence[Any], folders: Sequence[Path] = (), services: Services | None = None) -> None:
         self.llm = create_llm("scripted", replies=replies, services=services)
         tools = ModelTools(self.llm, FileAccess(folders), lambda item: f"heard {item.name}")  # type: ignore[arg-type]
-        self.runner = ToolRunner(offered(tools.offered()), MCPServerLimits(), llm=self.llm)
+        self.runner = ToolRunner(tools_by_name(tools.offered()), MCPServerLimits(), llm=self.llm)
         self.progress: list[tuple[float, float | None, str | None]] = []
 
     def call(self, name: str, **arguments: Any) -> Any:
@@ -123,7 +123,7 @@ def test_hints_for_the_operator_are_logged_only(caplog: pytest.LogCaptureFixture
             raise AuthenticationError("no key", hint="Set the variable ACME_API_KEY.")
 
     tools = ModelTools(Unset(), FileAccess(), str)  # type: ignore[arg-type]
-    runner = ToolRunner(offered(tools.offered(["ask"])), MCPServerLimits())
+    runner = ToolRunner(tools_by_name(tools.offered(["ask"])), MCPServerLimits())
     result = asyncio.run(runner.call("ask", {"prompt": "x"}, lambda *_: None))
     assert [part.text for part in result.content] == ["AuthenticationError: no key"]  # type: ignore[union-attr]
     assert "Set the variable ACME_API_KEY." in caplog.text

@@ -1,0 +1,286 @@
+"""The commands and their arguments. Their code is in modules of their own, imported when called."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from abstractcore import __version__
+
+from . import parameters as given
+from .commands import command_of, found_commands
+from .mcp_commands import mcp
+from .media_commands import compose, draw, speak, talk, transcribe
+from .parameters import EPILOG
+from .reporting import usage_reported
+
+
+class Commands(TyperGroup):
+    """All commands. With `--json`, usage errors are printed as JSON too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses the arguments before the command's name."""
+        ctx.obj = "--json" in args
+        with usage_reported(as_json=ctx.obj):
+            return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Returns the names of all commands: those of other packages are imported now."""
+        self.add_found()
+        return super().list_commands(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the first argument names; one that is not our own is found in other packages."""
+        if args and args[0] not in self.commands:
+            self.add_found()
+        return super().resolve_command(ctx, args)
+
+    def add_found(self) -> None:
+        """Adds the commands of other packages; our own ones have precedence."""
+        for name, target in found_commands().items():
+            if name not in self.commands:
+                self.commands[name] = command_of(name, target)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Finds the command, parses its arguments, and runs it."""
+        with usage_reported(as_json=ctx.obj):
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="abstractcore",
+    cls=Commands,
+    help="Ask any language model, with any file.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+models = typer.Typer(
+    help="What models can do and cost; the weights of those that run on this machine.", no_args_is_help=True
+)
+app.add_typer(models, name="models")
+catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
+app.add_typer(catalogue, name="catalogue")
+app.add_typer(mcp, name="mcp")
+
+
+for command in (draw, compose, speak, transcribe, talk):
+    app.command(epilog=EPILOG)(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"abstractcore {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Ask any language model, with any file."""
+
+
+@app.command(epilog=EPILOG)
+def ask(
+    question: Annotated[str | None, typer.Argument(help="The question.", show_default=False)] = None,
+    media: given.Media = None,
+    provider: given.Provider = None,
+    model: given.Model = None,
+    system: given.System = None,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream", help="Print the answer as it is generated; the default if stdout is a terminal."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object, also for an error, and nothing else.")
+    ] = False,
+    temperature: given.Temperature = None,
+    max_tokens: given.MaxTokens = None,
+    timeout: given.Timeout = None,
+    context_size: given.ContextSize = None,
+    base_url: given.BaseUrl = None,
+    tool: given.Tool = None,
+    yes: given.Yes = False,
+    max_rounds: given.MaxRounds = None,
+    quiet: given.Quiet = False,
+) -> None:
+    """Ask one question and print the answer.
+
+    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line:
+
+        git diff | abstractcore ask "Write a commit message for this."
+
+    The answer is printed to stdout; how each file was sent, tool calls, warnings, tokens, seconds and cost to stderr.
+    Before a tool runs that is not declared as read-only, you are asked.
+    """
+    from .asking import AskArguments, answer
+    from .plugins import ConnectionArguments
+    from .toolbox import ToolArguments
+
+    answer(
+        AskArguments(question, tuple(media or ()), system),
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolArguments(tuple(tool or ()), yes, max_rounds),
+        stream=stream,
+        as_json=as_json,
+    )
+
+
+@app.command(epilog=EPILOG)
+def chat(
+    provider: given.Provider = None,
+    model: given.Model = None,
+    system: given.System = None,
+    temperature: given.Temperature = None,
+    max_tokens: given.MaxTokens = None,
+    timeout: given.Timeout = None,
+    context_size: given.ContextSize = None,
+    base_url: given.BaseUrl = None,
+    tool: given.Tool = None,
+    yes: given.Yes = False,
+    max_rounds: given.MaxRounds = None,
+    quiet: given.Quiet = False,
+) -> None:
+    """Chat with a model, one line at a time.
+
+    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
+    """
+    from .chatting import converse
+    from .plugins import ConnectionArguments
+    from .toolbox import ToolArguments
+
+    converse(
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolArguments(tuple(tool or ()), yes, max_rounds),
+        system,
+    )
+
+
+@app.command(epilog=EPILOG)
+def media(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files and URLs.", show_default=False)],
+    question: Annotated[str | None, typer.Option("--question", help="The question about them.")] = None,
+    provider: given.Provider = None,
+    model: given.Model = None,
+    base_url: given.BaseUrl = None,
+    as_json: given.Json = False,
+) -> None:
+    """Show how files would be sent to a model, and why: nothing is converted or sent, and no key is needed.
+
+    Each line has the file, its type, its size, how it is sent, its tokens, which are an estimate, and the reason. The
+    exit code is 2 if the call would be refused.
+    """
+    from .media_plans import show_plan
+
+    show_plan(files, question, provider, model, base_url, as_json=as_json)
+
+
+@models.command("list", epilog=EPILOG)
+def list_models(
+    provider: Annotated[
+        str | None, typer.Option("--provider", "-p", help="A provider, which is asked what it offers.")
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="List what the catalogue has, without a request.")] = False,
+    base_url: given.BaseUrl = None,
+    timeout: given.Timeout = None,
+    as_json: given.Json = False,
+) -> None:
+    """List the models that a provider offers; without one, or with `local`, those that are stored on this machine."""
+    if provider in (None, "local"):
+        from .model_lists import show_stored
+
+        show_stored(as_json=as_json)
+        return
+    from .model_lists import show_models
+
+    show_models(provider, base_url, timeout, offline=offline, as_json=as_json)
+
+
+@models.command("info")
+def model_info(
+    model: Annotated[str, typer.Argument(help="MODEL or PROVIDER/MODEL.", show_default=False)],
+    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Show what a model can do and costs at each provider, with the source of these facts."""
+    from .model_info import show_info
+
+    show_info(model, provider, as_json=as_json)
+
+
+@models.command("search")
+def search_models(
+    name: Annotated[str | None, typer.Argument(help="A part of the model's name.", show_default=False)] = None,
+    vision: Annotated[bool, typer.Option("--vision", help="It sees images.")] = False,
+    audio: Annotated[bool, typer.Option("--audio", help="It hears audio.")] = False,
+    video: Annotated[bool, typer.Option("--video", help="It watches videos.")] = False,
+    pdf: Annotated[bool, typer.Option("--pdf", help="It reads PDF files.")] = False,
+    tools: Annotated[bool, typer.Option("--tools", help="It calls tools.")] = False,
+    thinking: Annotated[bool, typer.Option("--thinking", help="It can think.")] = False,
+    structured: Annotated[bool, typer.Option("--structured", help="It answers by a JSON Schema.")] = False,
+    context: Annotated[str | None, typer.Option(metavar="TOKENS", help="At least this context, as in 200k.")] = None,
+    max_price: Annotated[
+        str | None, typer.Option(metavar="DOLLARS", help="At most this for a million tokens of input.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Find models in the catalogue by what they can do and cost."""
+    from .model_search import Search, show_search
+
+    kinds = {"image": vision, "audio": audio, "video": video, "pdf": pdf}
+    files = tuple(kind for kind, wanted in kinds.items() if wanted)
+    show_search(Search(provider, files, tools, thinking, structured, context, max_price, name), as_json=as_json)
+
+
+@models.command("pull")
+def pull_model(name: given.ModelName) -> None:
+    """Download a model, unless it is stored already."""
+    from .model_lists import pull
+
+    pull(name)
+
+
+@models.command("remove")
+def remove_model(name: given.ModelName) -> None:
+    """Delete a model from this machine."""
+    from .model_lists import remove
+
+    remove(name)
+
+
+@catalogue.command("update", epilog=EPILOG)
+def update_catalogue(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="A wheel, a zip file or a folder, or its URL; default: the newest wheel of abstractcore."),
+    ] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Fetch later facts about models into your data folder, without an upgrade of the program.
+
+    The newest wheel is downloaded with pip or uv, and with their settings. Nothing of it is executed, and every file is
+    checked before any is replaced.
+    """
+    from .catalogue_updates import update
+
+    update(source, as_json=as_json)
+
+
+@app.command(epilog=EPILOG)
+def plugins(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
+) -> None:
+    """List plugins: what they register, errors, and slow ones. The exit code is 2 if a plugin is broken."""
+    from .plugins import show_plugins
+
+    show_plugins(as_json=as_json)

@@ -1,0 +1,89 @@
+"""`abstractcore media`: how files would be sent to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import abstractcore
+
+from .plugins import ConnectionArguments, connected
+from .reporting import plan_json, reported
+from .screen import note, show_table, write
+
+_HEADERS = ("file", "type", "size", "sent", "tokens", "reason")
+
+
+def show_plan(
+    files: Sequence[str],
+    question: str | None,
+    provider: str | None,
+    model: str | None,
+    base_url: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Prints the decision for each file; raises `typer.Exit` if a call with them would be refused."""
+    connection = ConnectionArguments(provider, model, base_url, quiet=True)
+    with reported(as_json=as_json):
+        try:
+            plan = _plan(connection, question, files)
+        except abstractcore.AuthenticationError:  # no key is set: nothing is sent, so that any will do
+            plan = _plan(connection, question, files, api_key="unused")
+        if as_json:
+            write(plan_json(plan))
+            return
+        show_table(_HEADERS, [_row(decision) for decision in plan])
+        note(_estimate(plan))
+        for warning in plan.warnings:
+            note(f"warning: {warning.message}")
+        if provider is None and model is not None and _is_elsewhere(model):
+            note(
+                f"warning: without a provider {model} stands for a model on this machine, where none has that name. "
+                f"Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists them."
+            )
+
+
+def _is_elsewhere(model: str) -> bool:
+    """Returns whether a name is none of a model on this machine: of weights, of a file, or with a provider."""
+    from abstractcore.stores.models import PACKAGED_MODELS
+
+    return not (
+        ":" in model or "/" in model or model.endswith(".gguf") or model in {each.name for each in PACKAGED_MODELS}
+    )
+
+
+def _plan(
+    connection: ConnectionArguments, question: str | None, files: Sequence[str], api_key: str | None = None
+) -> abstractcore.Plan:
+    with connected(connection, api_key=api_key) as llm:
+        return llm.plan(question or "-", media=files)
+
+
+def _estimate(plan: abstractcore.Plan) -> str:
+    """Returns about how many tokens the call sends, and what it may cost."""
+    text, cost = f"about {plan.estimated_input_tokens or 0:,} tokens of input", plan.estimated_cost
+    if cost is None:
+        return text
+    most = "" if cost.high is None else f" to ${cost.high:.6f}"
+    return f"{text}, ${cost.low:.6f}{most} with the answer"
+
+
+def _row(decision: abstractcore.MediaDecision) -> tuple[str, ...]:
+    tokens = "?" if decision.tokens is None else f"{decision.tokens:,}"
+    sent = decision.route if decision.fallback is None else f"{decision.route}: {decision.fallback}"
+    size = ", ".join(_sizes(decision.facts)) or "?"
+    return decision.source, decision.type, size, sent, tokens, decision.reason
+
+
+def _sizes(facts: abstractcore.MediaFacts | None) -> Iterator[str]:
+    """Yields the sizes that were measured: pixels, frames, pages and seconds."""
+    if facts is None:
+        return
+    if facts.width is not None and facts.height is not None:
+        yield f"{facts.width} x {facts.height}"
+    if facts.frames is not None and facts.frames > 1:
+        yield f"{facts.frames} frames"
+    if facts.pages is not None:
+        yield f"{facts.pages} page{'' if facts.pages == 1 else 's'}"
+    if facts.seconds is not None:
+        yield f"{facts.seconds:,.1f} s"

@@ -1,0 +1,277 @@
+"""Reports errors of commands as lines or as JSON, and sets the exit code.
+
+The output of `--json`: one object, with `error` if the command failed. Rewrites hints for Python programs into
+options of the command line.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import abstractcore
+
+from .parameters import exit_code
+from .screen import complain, escaped, write
+
+if TYPE_CHECKING:
+    from abstractcore.registry import PluginReport
+
+_OPTIONS = {
+    "base_url": ("--base-url", "URL"),
+    "context_size": ("--context-size", "TOKENS"),
+    "max_output_tokens": ("--max-tokens", "TOKENS"),
+    "model": ("--model", "NAME"),
+    "temperature": ("--temperature", "NUMBER"),
+    "timeout": ("--timeout", "SECONDS"),
+}
+"""Each option in Python, the option of the command, and its argument."""
+
+_PHRASES = (
+    (", or pass api_key=...", "."),
+    ("api_key=..., or ", ""),
+    ("Pass api_key=... or headers=...", "Set the provider's environment variable."),
+    ("Pass api_key=...", "Set the provider's environment variable."),
+    ("Use tts_stream, and write its parts to a file.", "Write it to stdout: --output - > FILE."),
+    ("None means no limit.", "The default is 600."),
+)
+"""Texts to replace: the command reads keys from the environment only."""
+
+_BACKEND_KEY = re.compile(r",? or (?:pass )?(?:voice|vision|music)_api_key=\.\.\.(?: (?:to|in) create_llm)?")
+_BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\.)|(?=:))")
+_CALL = re.compile(r"create_llm\('[^']*', (model=[^()]*)\)")
+_PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
+_VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
+_NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
+
+
+def rewritten(error: abstractcore.AbstractCoreError, text: str) -> str:
+    """Returns the message or the hint of an error with options of the command; unchanged for an error in a file, whose
+    fields have the names of options.
+    """
+    in_file = isinstance(error, abstractcore.ConfigurationError) and error.file is not None
+    return text if in_file else in_options(text)
+
+
+def in_options(text: str) -> str:
+    """Returns `text` with options of the command, as `--timeout SECONDS` for `timeout=SECONDS`."""
+    for replaced, written in _PHRASES:
+        text = text.replace(replaced, written)
+    text = _BACKEND.sub(_backend, _BACKEND_KEY.sub("", text))
+    stop = "." if text.endswith("=...") else ""  # "..." as the value at the end of a sentence also ends it
+    text = _PROVIDER.sub(r"--provider \2", _CALL.sub(r"\1", text))
+    text = _VALUE.sub(_option_with_value, text)
+    return _NAME.sub(lambda match: _OPTIONS[match[1]][0], text) + stop
+
+
+def _backend(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "--backend"
+    return f"--backend {'NAME' if match[1] == '...' else match[1][1:-1]}"
+
+
+def _option_with_value(match: re.Match[str]) -> str:
+    option, takes = _OPTIONS[match[1]]
+    value = match[2].strip("'").replace("...", takes)
+    return f"{option} {value}"
+
+
+def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
+    """Returns a response as JSON."""
+    data = json.loads(abstractcore.to_json(response))
+    return json_line(
+        {
+            "content": response.content,
+            "finish_reason": response.finish_reason,
+            "provider": response.provider,
+            "model": response.model,
+            "usage": asdict(response.usage) | {"billing": data["usage"].get("billing")},
+            "media": data["media"],
+            "tool_steps": [_step(step) for step in response.tool_steps],
+            "loop_status": response.loop.status if response.loop is not None else None,
+            "warnings": data["warnings"],
+            "cost": data["cost"],
+            "cost_source": response.cost_source,
+            "cost_reason": response.cost_reason,
+            "price_rows": response.price_rows,
+            "seconds": response.seconds,
+            "trace_id": response.trace_id,
+        }
+    )
+
+
+def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
+    """Returns the result of a backend, and its files, as JSON."""
+    return json_line(
+        {
+            "files": [str(file) for file in files],
+            "media_types": [part.blob.media_type for part in result.parts],
+            **_facts_of_call(result),
+            "metadata": copy.deepcopy(result.metadata),
+            **_verification_facts(result),
+            "exit_code": 0,
+        }
+    )
+
+
+def transcript_json(result: abstractcore.TranscriptResult) -> str:
+    """Returns the transcript of a recording as JSON, with the times and the facts of the backend."""
+    from abstractcore.schema import to_data
+
+    transcript = to_data(result.transcript)
+    return json_line({"text": result.text, "transcript": transcript, **_facts_of_call(result), "exit_code": 0})
+
+
+def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
+    """Returns the voices of a backend as JSON."""
+    return json_line({"voices": [copy.deepcopy(voice) for voice in voices], "exit_code": 0})
+
+
+def _facts_of_call(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
+    """Returns the facts about the call of a backend."""
+    from abstractcore.schema import to_data
+
+    return {
+        "backend": result.backend,
+        "model": result.model,
+        "warnings": [to_data(each) for each in result.warnings],
+        "cost": None if result.cost is None else str(result.cost),
+        "cost_reason": result.cost_reason,
+        "seconds": result.seconds,
+        "trace_id": result.trace_id,
+    }
+
+
+def _verification_facts(result: abstractcore.MediaResult[Any]) -> dict[str, object]:
+    from abstractcore.schema import to_data
+
+    found = result.verification
+    return {} if found is None else {"verification": to_data(found), "word_error_rate": found.word_error_rate}
+
+
+def _step(step: abstractcore.ToolStep) -> dict[str, object]:
+    """Returns a tool call with the text of its result. `data` is the tool's own, where it is JSON."""
+    return {
+        "round": step.round,
+        "id": step.call.id,
+        "name": step.call.name,
+        "arguments": step.call.arguments if step.call.arguments is not None else step.call.arguments_text,
+        "outcome": step.outcome,
+        "result": step.result.as_text,
+        "data": json.loads(abstractcore.to_json(step)).get("data"),
+        "seconds": step.seconds,
+    }
+
+
+def step_json(step: abstractcore.ToolStep) -> str:
+    """Returns a tool call with its result as JSON."""
+    return json_line(_step(step))
+
+
+def tools_json(tools: Iterable[tuple[str, abstractcore.ToolSpec]]) -> str:
+    """Returns tools, each with the name of its server, as JSON."""
+    found = [(server, json.loads(abstractcore.to_json(tool))) for server, tool in tools]
+    return json_line({"tools": [{"server": server, **_plain(data)} for server, data in found]})
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in ("schema_version", "type")}
+
+
+def plan_json(plan: abstractcore.Plan) -> str:
+    """Returns the decisions for files, warnings, and estimates of the tokens and the cost, as JSON."""
+    from abstractcore.schema import to_data
+
+    media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
+    return json_line(
+        {
+            "media": media,
+            "warnings": warnings,
+            "estimated_input_tokens": plan.estimated_input_tokens,
+            "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
+            "exit_code": 0,
+        }
+    )
+
+
+def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
+    """Returns an error as JSON; `partial` is the text of the answer so far, `tool_steps` the tool calls before it."""
+    loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)
+    return json_line(
+        {
+            "error": {
+                "type": type(error).__name__,
+                "message": rewritten(error, error.message),
+                "hint": error.hint and rewritten(error, error.hint),
+                "provider": error.provider,
+                "model": error.model,
+                "status": error.status,
+                "request_id": error.request_id,
+                "retryable": error.retryable,
+                "retry_after": error.retry_after,
+                "partial": error.partial.text if error.partial is not None else None,
+            },
+            "tool_steps": [_step(step) for step in loop.steps] if loop is not None else [],
+            "exit_code": code,
+        }
+    )
+
+
+def plugins_json(reports: Iterable[PluginReport], backends: Sequence[Mapping[str, object]], code: int) -> str:
+    """Returns plugin reports and backends as JSON; `registered` holds pairs of a kind and a name."""
+    plugins = [{**asdict(report), "slow": report.slow} for report in reports]
+    return json_line({"plugins": plugins, "backends": backends, "exit_code": code})
+
+
+def catalogue_json(data: Mapping[str, object]) -> str:
+    """Returns the catalogue's facts as JSON."""
+    return json_line({**data, "exit_code": 0})
+
+
+def json_line(data: Mapping[str, object]) -> str:
+    """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
+    return escaped(json.dumps(data, ensure_ascii=False)) + "\n"
+
+
+@contextmanager
+def reported(*, as_json: bool = False) -> Generator[None]:
+    """Runs the body of a command; reports an `AbstractCoreError` and raises `typer.Exit`."""
+    try:
+        yield
+    except abstractcore.AbstractCoreError as error:
+        code = exit_code(error)
+        if as_json:
+            write(error_json(error, code))
+        else:
+            print_error(error)
+        raise typer.Exit(code) from None
+
+
+@contextmanager
+def usage_reported(*, as_json: bool) -> Generator[None]:
+    """Wraps the parsing of arguments; with JSON, usage errors are reported like other errors."""
+    try:
+        yield
+    except typer.TyperException as error:
+        if not as_json:
+            raise
+        with reported(as_json=True):
+            message = error.format_message()
+            raise abstractcore.InvalidInputError(message, hint="Run `abstractcore --help`.") from None
+
+
+def print_error(error: abstractcore.AbstractCoreError) -> None:
+    """Prints an error, and its hint on a line of its own."""
+    hint = error.hint
+    message = str(error)
+    complain(
+        rewritten(error, message.removesuffix(hint).rstrip() if hint else message), hint and rewritten(error, hint)
+    )

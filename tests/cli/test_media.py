@@ -1,0 +1,62 @@
+"""`abstractcore media`: the plan for files as a table and as JSON, without a key."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from abstractcore_cli.app import app
+from tests.media.parts import EXAMPLES, FILES
+
+PDF, CLIP = str(FILES / "two_pages.pdf"), str(EXAMPLES / "talk.mp4")
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["media", *arguments])
+
+
+@pytest.mark.process
+def test_table_has_a_line_for_each_file():
+    result = run(PDF, CLIP, "--provider", "google/gemini-2.5-flash")
+    lines = [line.split("\t")[:5] for line in result.stdout.splitlines()]
+    assert lines == [
+        ["two_pages.pdf", "application/pdf", "2 pages", "native", "516"],
+        ["talk.mp4", "video/mp4", "320 x 180, 7.0 s", "native", "2,065"],
+    ]
+    assert result.exit_code == 0
+    assert re.search(
+        r"^about 2,\d{3} tokens of input, \$0\.0\d+ to \$\d\.\d+ with the answer$", result.stderr, re.MULTILINE
+    )
+
+
+@pytest.mark.process
+def test_model_may_name_its_provider():
+    line = run(PDF, "--model", "google/gemini-2.5-flash").stdout.split("\t")
+    assert line[3:5] == ["native", "516"]
+
+
+@pytest.mark.process
+def test_model_without_a_provider_that_is_not_on_this_machine_is_a_warning():
+    assert "--provider PROVIDER/gpt-6-luna" in run(PDF, "--model", "gpt-6-luna").stderr
+    for known in ("google/gemini-2.5-flash", "qwen2.5-coder-1.5b", "own.gguf", "hf:owner/name/file.gguf"):
+        assert "PROVIDER/" not in run(PDF, "--model", known).stderr
+
+
+@pytest.mark.process
+def test_json_has_the_plan():
+    result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
+    plan = json.loads(result.stdout)
+    (decision,) = plan["media"]
+    assert (decision["route"], decision["facts"]["seconds"]) == ("fallback", 7.0)
+    assert plan["estimated_input_tokens"] > 20
+    assert 0 < float(plan["estimated_cost"]["low"]) < float(plan["estimated_cost"]["high"])
+
+
+@pytest.mark.parametrize("arguments", [["no-such-file.pdf"], [PDF, "--provider", "no-such-provider"]])
+def test_call_that_would_be_refused_has_exit_code_2(arguments: list[str]):
+    assert run(*arguments).exit_code == 2
+    result = run(*arguments, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["exit_code"]) == (2, 2)
