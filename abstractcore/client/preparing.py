@@ -283,7 +283,7 @@ class RequestPreparer:
         """Returns an operation, and the request for a given input; raises `InvalidInputError` for one of another class,
         provider or model.
         """
-        from ..ports.operations import with_call
+        from ..ports.middleware import with_call
         from ..schema import CallInput
         from .operations import check_arguments, check_input, find_operation, input_on_call, with_input
 

@@ -27,7 +27,7 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..ports.operations import call_in, with_call
+from ..ports.middleware import call_in, with_call
 from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart
 from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets

@@ -7,7 +7,7 @@ from typing import cast
 
 from ..errors import AbstractCoreError
 from ..ports import AnyInput, CallContext, CallEnd, Pricing
-from ..ports.operations import call_in
+from ..ports.middleware import call_in
 from ..schema import (
     CallRecord,
     Capture,
