@@ -33,7 +33,7 @@ class PreparedRequest(NamedTuple):
 
     prepare: Prepare
     timeout: float | None
-    read_output: OutputReader
+    read_output: OutputReader | None = None
     rounds: RoundsPlan | None = None
     check: AnswerCheck | None = None
     media: AnswerMedia | None = None

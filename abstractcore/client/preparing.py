@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..engine import InTime, OutputReader, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
-from ..outputs import OutputType, ResponseModel, no_output, output_type
+from ..outputs import OutputType, ResponseModel, output_type
 from ..ports import AnyInput, MessageReader, Operation, Runtime
 from ..schema import (
     CallWarning,
@@ -32,7 +32,7 @@ from .option_values import (
     progress_function,
     seconds,
 )
-from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallOptions, CallRequest, ResumeRequest
+from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallRequest, ResumeRequest
 from .pipelines import Pipelines
 from .prepared_requests import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -144,7 +144,7 @@ class RequestPreparer:
 
             retries = output_retries(options.get("output_retries"))
             plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, request.get("output_check"), answer)
-        prepared = PreparedRequest(requested.prepare, requested.timeout, _reader(output), plan)
+        prepared = PreparedRequest(requested.prepare, requested.timeout, _output_reader(output), plan)
         prepared = _with_check(prepared, output, quoted, request.get("verify"))
         if not missing:
             return prepared
@@ -166,13 +166,15 @@ class RequestPreparer:
         defaults = scoped(self._defaults)
         if not request:
             return defaults, self._unused
-        capabilities = self._pipelines.registry.capabilities
-        self._names.check(request, REQUEST_FIELDS, "a call", capabilities)
-        given = request.get("options")
-        given = CallOptions() if given is None else given
-        self._names.check(given, CALL_OPTIONS, "`options`", capabilities)
-        of_call = {**given, **request}
-        others = (_unused(name, self._pipelines.registry) for name in of_call if name not in REQUEST_FIELDS)
+        of_call: Mapping[str, Any] = request
+        registry, given = self._pipelines.registry, request.get("options")
+        if given is not None:
+            self._names.check(given, CALL_OPTIONS, "`options`", registry.capabilities)
+            of_call = {**given, **request}
+        if REQUEST_FIELDS.issuperset(of_call):
+            return merged(defaults, of_call), self._unused
+        self._names.check(request, REQUEST_FIELDS, "a call", registry.capabilities)
+        others = (_unused(name, registry) for name in of_call if name not in REQUEST_FIELDS)
         return merged(defaults, of_call), (*self._unused, *others)
 
     def resumed(
@@ -208,7 +210,7 @@ class RequestPreparer:
         plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, check, quoted or output, loop, given_answers)
         changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
         resumed = ResumedCall(loop, given.prepare, tools, given.timeout, tuple(changed), on_media_progress)
-        prepared = PreparedRequest(resumed.prepare, given.timeout, _reader(output), plan)
+        prepared = PreparedRequest(resumed.prepare, given.timeout, _output_reader(output), plan)
         return _with_check(prepared, output, quoted, request.get("verify"), loop.call)
 
     def _tools(self, tools: object, options: Mapping[str, Any], run_tools: object, deps: object) -> CallTools | None:
@@ -393,7 +395,7 @@ def _request_of(prepared: Prepared, timeout: float | None) -> PreparedRequest:
     async def prepare(runtime: Runtime) -> Prepared:
         return prepared
 
-    return PreparedRequest(prepare, timeout, no_output)
+    return PreparedRequest(prepare, timeout)
 
 
 def _check_stream(stream: object) -> None:
@@ -435,8 +437,8 @@ def _media_items(media: object) -> Sequence[MediaInput]:
     return media_items(media)
 
 
-def _reader(output: OutputType | None) -> OutputReader:
-    return output.read if output is not None else no_output
+def _output_reader(output: OutputType | None) -> OutputReader | None:
+    return None if output is None else output.read
 
 
 def _with_check(
@@ -451,7 +453,7 @@ def _with_check(
         from ..verification.call_checks import requested_verification
 
         check = requested_verification(verify, output, prepared.prepare, prepared.timeout)
-        return prepared._replace(prepare=check.prepare, read_output=no_output, check=check)
+        return prepared._replace(prepare=check.prepare, read_output=None, check=check)
     if quoted is not None:
         from ..verification.call_checks import EvidenceCheck
 

@@ -19,7 +19,9 @@ class CallStream:
     The timeout begins with the first read.
     """
 
-    def __init__(self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader) -> None:
+    def __init__(
+        self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._prepare = prepare
         self._timeout = timeout

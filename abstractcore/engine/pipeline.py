@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..concurrency import is_large, off_loop
 from ..concurrency.time_limits import InTime, last_moment, remaining, time_given
 from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ProviderError
+from ..files.parts import sizes_decide
 from ..ports import (
     CHAT,
     Answer,
@@ -85,7 +86,7 @@ class Pipeline:
         self._around_attempt = _compose(middleware, "around_attempt", exchange)
 
     def generate(
-        self, prepare: Prepare, timeout: float | None, read_output: OutputReader
+        self, prepare: Prepare, timeout: float | None, read_output: OutputReader | None = None
     ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         """Returns the response to the call that `prepare` makes; `timeout` in seconds for all of it."""
         return self._run(
@@ -261,7 +262,7 @@ class Pipeline:
         """
         encode = _encoder(context)
         profile, files = self._session.profile, self.files
-        facts = await self._facts(context) if files.need_facts(context.call) else None
+        facts = await self._facts(context) if sizes_decide(context.call, profile) else None
 
         def lowered_after(made: MadeFiles | None) -> Lowered:
             lowered = lower(
@@ -307,17 +308,19 @@ class Pipeline:
         executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
-    def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
+    def respond(
+        self, reply: ModelReply, context: CallContext, read_output: OutputReader | None
+    ) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
         seconds = self.runtime.now() - context.monotonic_start
         try:
-            output = read_output(reply)
+            output = None if read_output is None else read_output(reply)
         except OutputValidationError as error:
             error.response = as_response(reply, context, None, self.pricing, seconds)
             raise
         return as_response(reply, context, output, self.pricing, seconds)
 
-    def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
+    def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader | None) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):
             raise _wrong_answer(answer, context)
         return self.respond(answer, context, read_output)

@@ -179,7 +179,12 @@ class Rounds:
     """
 
     def __init__(
-        self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader, plan: RoundsPlan
+        self,
+        pipeline: Pipeline,
+        prepare: Prepare,
+        timeout: float | None,
+        read_output: OutputReader | None,
+        plan: RoundsPlan,
     ) -> None:
         self.loop: ToolLoop | None = plan.loop
         self._pipeline = pipeline
@@ -255,7 +260,10 @@ class Rounds:
     def _read_again(self, loop: ToolLoop) -> None:
         """Reads the answer of a loop that had ended when the process that ran it was lost."""
         final = [step for step in loop.steps if step.final]
-        self._output = final[-1].data if final else self._read(loop.replies[-1])
+        if final:
+            self._output = final[-1].data
+        elif self._read is not None:
+            self._output = self._read(loop.replies[-1])
 
     def next_round(self) -> Prepare | None:
         """Returns what prepares the call of the next round; None if the loop has ended."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..ports import CallContext, Clock, MediaHandler, ProviderSession, Runtime
 from ..schema import Lowered, MediaPart, ModelCall
-from .parts import media_parts
 
 if TYPE_CHECKING:
     from ..ports import (
@@ -112,11 +111,6 @@ class CallFiles:
 
             self._facts = FileFacts(self.handlers, self.artifact, self.context)
         return self._facts
-
-    def need_facts(self, call: ModelCall) -> bool:
-        """Returns whether the sizes of files may decide how they are sent."""
-        profile = self._session.profile
-        return bool((profile.media_limits or profile.media_tokens) and media_parts(call))
 
     async def facts_of(self, call: ModelCall, runtime: Runtime) -> FactsByFile:
         """Returns the facts of the files of a call that may decide how they are sent."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from ..ports import HasExcerpts, MediaHandler
+from ..ports import HasExcerpts, MediaHandler, ModelProfile
 from ..schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -53,6 +53,11 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
                     if isinstance(content, MEDIA_PARTS)
                 ]
     return found
+
+
+def sizes_decide(call: ModelCall, profile: ModelProfile) -> bool:
+    """Whether the sizes of a call's files may decide how they are sent."""
+    return bool((profile.media_limits or profile.media_tokens) and media_parts(call))
 
 
 def is_cut(part: MediaPart, handler: MediaHandler | None) -> bool:

@@ -125,11 +125,6 @@ def _with_mended_json(value: Callable[[str], Any], text: str) -> Any:
     return value(mended)
 
 
-def no_output(reply: ModelReply) -> None:
-    """Returns None, the output of a call without `response_model`."""
-    return
-
-
 def first_line(error: Exception) -> str:
     """Returns the first line of an exception's message."""
     try:
