@@ -38,13 +38,15 @@ from ...common.endpoints import RIGHT_ADDRESS
 from ...common.reading import Object, as_object, as_objects, object_of, objects_of, read_json, text_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE, calls_of, content_pieces, decode_call
-from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect, usage_to_ours
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     citations_to_ours,
+    has_details,
     metadata_to_ours,
     reasoning_of,
     sources_to_ours,
+    usage_to_ours,
 )
 
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
@@ -55,7 +57,7 @@ _TEXT_FIELDS = {_SUMMARY: "summary", _BLOCK: "thinking"}
 
 def details_in(message: Object, dialect: ChatDialect) -> list[Object]:
     """Returns the objects in a message or a delta."""
-    if not dialect.has_details:
+    if not has_details(dialect):
         return []
     details = objects_of(message, DETAILS)
     return objects_of(message, BLOCKS) if not details and dialect.reasoning_field == RECEIVED else details

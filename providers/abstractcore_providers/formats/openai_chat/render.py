@@ -25,7 +25,7 @@ from ...common.reading import Object
 from ...common.response_bodies import BillingTable, merged
 from .content import REPLY_AUDIO_TYPE, write_call
 from .decode import OPENING
-from .dialect import ChatDialect, usage_to_theirs
+from .dialect import ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
@@ -33,6 +33,7 @@ from .vocabulary import (
     WARNINGS,
     citations_to_theirs,
     has_sources,
+    usage_to_theirs,
 )
 
 _NO_OBJECT = "text has no object here"

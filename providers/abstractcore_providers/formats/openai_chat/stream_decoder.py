@@ -34,15 +34,17 @@ from ...common.reading import Object, as_object, count_of, mend, mended, object_
 from ...common.response_bodies import NO_ERROR
 from .content import REPLY_AUDIO_TYPE, call_options, called_in, calls_of, content_pieces
 from .decode import ThinkTags, audio_bytes, details_in, is_separated, signature_and_data, signature_for, text_and_rest
-from .dialect import PIECES, TAGS, ChatDialect, token_counts
+from .dialect import PIECES, TAGS, ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
     REASONING_PLACES,
     citations_to_ours,
+    has_details,
     reasoning_of,
     reply_fields,
     sources_to_ours,
+    token_counts,
 )
 
 
@@ -172,7 +174,7 @@ class ChatDecoder(FrameDecoder):
         self._dialect = dialect
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
-        self._details = StreamedDetails() if dialect.has_details else None
+        self._details = StreamedDetails() if has_details(dialect) else None
         self._places: set[str] = set()
         """Where reasoning came."""
         # Blocks have the order of parts in an unstreamed reply, so that both give the same reply.

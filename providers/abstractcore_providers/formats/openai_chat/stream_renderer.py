@@ -27,9 +27,9 @@ from ...common.openai_errors import render_error
 from ...common.reading import Object
 from ...common.response_bodies import merged
 from .content import is_custom, write_call, write_fragment
-from .dialect import ChatDialect, usage_to_theirs
+from .dialect import ChatDialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources
+from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources, usage_to_theirs
 
 
 class ChatRenderer:
