@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import abstractcore
 
-from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
+from ..client.pipelines import DEFAULT_TIMEOUT_SECONDS
 from ..schema.base_error import install_hint
 from .log_lines import logged, with_credentials
 from .plugins import ConnectionArguments, connected, model_store, registry

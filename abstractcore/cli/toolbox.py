@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import abstractcore
 
-from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
+from ..client.pipelines import DEFAULT_TIMEOUT_SECONDS
 from .screen import announce, ask_line, escaped, prints_to_stderr
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from ..outputs import ResponseModel
 from ..ports import AnyInput, Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import DEFAULT_TIMEOUT_SECONDS, PreparedRequest
+from .pipelines import DEFAULT_TIMEOUT_SECONDS, Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import PreparedRequest
+from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
 from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import PreparedRequest
+from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:

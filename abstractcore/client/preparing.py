@@ -21,7 +21,6 @@ from ..schema import (
     OutputSchema,
 )
 from ..schema.base_error import shown
-from .contexts import scoped, scoped_call
 from .option_names import OptionNames
 from .option_values import (
     build_call,
@@ -30,14 +29,16 @@ from .option_values import (
     merged,
     output_retries,
     progress_function,
+    scoped,
+    scoped_call,
     seconds,
 )
 from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallRequest, ResumeRequest
-from .pipelines import Pipelines
-from .prepared_requests import (
+from .pipelines import (
     DEFAULT_TIMEOUT_SECONDS,
     AnswerMedia,
     HasVoiceAndVision,
+    Pipelines,
     PreparedRequest,
     missing_modalities,
 )

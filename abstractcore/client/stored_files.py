@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..errors import InvalidInputError
-from .prepared_requests import DEFAULT_TIMEOUT_SECONDS
+from .pipelines import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from ..engine import Pipeline

@@ -14,7 +14,7 @@ from .pipelines import Pipelines
 
 if TYPE_CHECKING:
     from ..engine import Prepare
-    from .prepared_requests import PreparedRequest
+    from .pipelines import PreparedRequest
 
 _COUNT_TOKENS: Final = "count_tokens"
 _NO_ROUTE: Final = frozenset({405, 501})

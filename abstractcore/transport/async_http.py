@@ -36,7 +36,7 @@ from ..concurrency.asynchronous import LoopLocal
 from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import FAILURES, broken, map_error, step_seconds
+from .failures import FAILURES, broken, map_error
 from .messages import (
     ConnectionLease,
     Decompressor,
@@ -45,6 +45,7 @@ from .messages import (
     close_after_surplus,
     decompressor_for,
     head_of,
+    step_seconds,
     to_http,
 )
 from .name_lookup import aaddresses

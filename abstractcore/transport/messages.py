@@ -27,7 +27,7 @@ from ..schema import WireRequest
 from ..schema.base_error import shown
 from ..schema.wire import ENCODINGS, unexpected_encoding
 from ..version import __version__
-from .failures import ProxyInUse, connect_timeout, pool_timeout, read_timeout
+from .failures import CONNECT_SECONDS, ProxyInUse, connect_timeout, pool_timeout, read_timeout
 
 HEADERS: list[tuple[str, str]] = [
     ("accept", "application/json, text/event-stream, */*;q=0.1"),
@@ -94,6 +94,12 @@ def head_of(response: httpx2.Response | httpcore2.Response) -> tuple[int, Mappin
     if isinstance(response, httpx2.Response):
         return response.status_code, lower_headers(response.headers.raw)
     return response.status, lower_headers(response.headers)
+
+
+def step_seconds(seconds: float) -> dict[str, float]:
+    """Returns `seconds` for each step; connecting takes ten at most."""
+    connect = min(seconds, CONNECT_SECONDS)
+    return {"connect": connect, "read": seconds, "write": seconds, "pool": seconds}
 
 
 def close_after_surplus(response: httpcore2.Response) -> None:
