@@ -217,7 +217,7 @@ class Exchange(Generic[T]):
         return self._endpoint.diagnose(error)
 
 
-class ReplyReader:
+class ResponseReader:
     """Reads the responses of one provider: replies, streams of them, and results of other operations."""
 
     def __init__(self, session: ProviderSession) -> None:

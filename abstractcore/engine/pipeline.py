@@ -34,7 +34,7 @@ from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin
-from .exchange import Exchange, ReplyReader, located
+from .exchange import Exchange, ResponseReader, located
 from .lowering import lower
 from .lowering.changes import refuse_losses, without_sampling_warnings
 from .prepared import OutputReader, Prepare, Prepared
@@ -78,7 +78,7 @@ class Pipeline:
         self._secrets = secrets
         self.transport = transport
         self._middleware = middleware
-        exchange = Exchange(session.endpoint, transport, clock, ReplyReader(session))
+        exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session))
         self.operation: Operation[Any, Any] = Operation(
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )
