@@ -19,7 +19,7 @@ from .copies import LLMArguments
 from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
-from .options import CallRequest
+from .options import CallRequest, Output
 from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
@@ -70,20 +70,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    def generate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[CallRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     def generate(
@@ -100,20 +90,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def generate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[CallRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def generate(
@@ -156,20 +136,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    async def agenerate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[CallRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     async def agenerate(
@@ -186,20 +156,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    async def agenerate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     async def agenerate(
@@ -232,17 +192,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @overload
     def stream(
-        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def stream(
         self,
         prompt: str | None = None,
         *,
-        response_model: typing_extensions.TypeForm[T],
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         **request: Unpack[CallRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def stream(
@@ -259,17 +214,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @overload
     def astream(
-        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    def astream(
         self,
         prompt: str | None = None,
         *,
-        response_model: typing_extensions.TypeForm[T],
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     def astream(

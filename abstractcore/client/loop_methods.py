@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .. import schema
 from ..concurrency import drive
@@ -11,7 +11,7 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse
-from .options import ResumeRequest
+from .options import Output, ResumeRequest
 from .pipelines import Pipelines
 from .preparing import RequestPreparer
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 else:
     streams = LazyModule("abstractcore.client.streams")
     typing_extensions = LazyModule("typing_extensions")
-
-T = TypeVar("T")
 
 
 class LoopMethods:
@@ -38,21 +36,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    def resume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     def resume(
@@ -71,21 +58,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def resume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[ResumeRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def resume(
@@ -131,21 +107,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    async def aresume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     async def aresume(
@@ -164,21 +129,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    async def aresume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[ResumeRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     async def aresume(
