@@ -141,9 +141,9 @@ class TranscriptionModel:
         )
         usage = _usage_with_cost(result.usage, result.cost)
         found: Transcription = result.value
-        return replace(found, usage=usage, warnings=tuple(map(self._named, result.warnings)))
+        return replace(found, usage=usage, warnings=tuple(map(self._with_model_name, result.warnings)))
 
-    def _named(self, warning: CallWarning) -> CallWarning:
+    def _with_model_name(self, warning: CallWarning) -> CallWarning:
         """Returns a warning that says that it is of this model, not of the one that is called."""
         return replace(warning, message=f"{self.name}: {warning.message}")
 

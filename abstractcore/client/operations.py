@@ -65,7 +65,7 @@ def input_on_call(operation: Operation[Any, Any], arguments: Mapping[str, Any], 
     """Returns the input of an operation that takes a call; raises `InvalidInputError` with the path of an invalid
     argument.
     """
-    return call if operation.input is ModelCall else _made(operation, {"call": call, **arguments}, arguments)
+    return call if operation.input is ModelCall else _new_input(operation, {"call": call, **arguments}, arguments)
 
 
 def input_without_call(
@@ -80,7 +80,7 @@ def input_without_call(
     """
     taken = {name for name in _names(operation) if name not in arguments}
     values = {name: value for name, value in options.items() if name in taken or name in _OF_ALL}
-    made = _made(operation, {**values, **arguments}, arguments)
+    made = _new_input(operation, {**values, **arguments}, arguments)
     others = [name for name, value in request.items() if value is not None and name not in taken | _OF_REQUESTS]
     if others:
         hint = "Leave it out: what the operation takes is in `arguments`."
@@ -95,7 +95,7 @@ def check_input(operation: Operation[Any, Any], given: AnyInput) -> None:
         raise InvalidInputError(f"the operation {operation.name!r} expects a {expected}, got {name}", path="call")
 
 
-def _made(operation: Operation[Any, Any], values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+def _new_input(operation: Operation[Any, Any], values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
     """Returns an input; raises `InvalidInputError` with the path of an invalid value."""
     try:
         return operation.input(**values)

@@ -213,7 +213,7 @@ def tool_choice(value: object) -> ToolChoice | None:
     raise InvalidInputError(
         f"{shown(value)} is not a valid tool choice",
         path="tool_choice",
-        hint=f"Use 'auto', 'none', 'required', or {_forced(value)}.",
+        hint=f"Use 'auto', 'none', 'required', or {_forced_choice(value)}.",
     )
 
 
@@ -238,7 +238,7 @@ def _is_required(choice: object) -> bool:
     return isinstance(choice, str) and choice == "required"
 
 
-def _forced(value: object) -> str:
+def _forced_choice(value: object) -> str:
     """Returns the tool choice that forces a tool, with the name that a function, a text or a mapping gives it."""
     name: object = value
     if isinstance(value, Mapping):

@@ -80,8 +80,8 @@ class Pipelines:
     def lowered(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
         if not media_parts(call):
-            return self._lowered(call, {})
-        return self.files.as_planned(self._lowered(call, self.files.facts.of_all(call)))
+            return self._lower(call, {})
+        return self.files.as_planned(self._lower(call, self.files.facts.of_all(call)))
 
     def plan(self, call: ModelCall, warnings: tuple[CallWarning, ...]) -> Plan:
         """Returns the plan of a call with the warnings that it has already; blocks as `lowered` does.
@@ -120,16 +120,16 @@ class Pipelines:
 
         facts: FactsByFile = self.files.facts.known(call) if media_parts(call) else {}
         try:
-            lowered = self._lowered(call, facts)
+            lowered = self._lower(call, facts)
         except AbstractCoreError:  # a call that is refused has tokens nevertheless
             return estimated_tokens(call, self.session.profile)
         return estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""
-        return self._lowered(call, await self.files.facts_of(call, runtime))
+        return self._lower(call, await self.files.facts_of(call, runtime))
 
-    def _lowered(self, call: ModelCall, facts: FactsByFile) -> Lowered:
+    def _lower(self, call: ModelCall, facts: FactsByFile) -> Lowered:
         now = self.services.clock.time_of_day()
         return lower(
             call,

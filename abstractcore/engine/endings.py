@@ -42,14 +42,14 @@ def end_call(
 
 def notify_of(end: CallEnd, context: CallContext) -> None:
     """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
-    for listener in _taken(context.at_end):
+    for listener in _take_each(context.at_end):
         try:
             listener(end)
         except Exception:
             _log.exception("a listener of the end of a call failed")
 
 
-def _taken(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
+def _take_each(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
     """Yields each listener once, also if two threads end a call at once."""
     with suppress(IndexError):
         while True:

@@ -192,7 +192,7 @@ class Exchange(Generic[T]):
             failure = ServerError(f"the reply does not match the schema: {error}")
             raise located(failure, context, body) from error
         except AbstractCoreError as error:
-            failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
+            failure = self._explain(error, address, attempt) if isinstance(error, ProviderError) else error
             _obey(body, failure)
             raise located(failure, context, body) from error.__cause__
         except BaseException as error:
@@ -210,7 +210,7 @@ class Exchange(Generic[T]):
             if body is not None and not streaming:
                 await close_all([body])
 
-    def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
+    def _explain(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
         """Adds the request and the cause to `error`."""
         if address is not None:
             error = with_request(error, address.url, attempt.request)

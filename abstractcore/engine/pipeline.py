@@ -208,11 +208,11 @@ class Pipeline:
             raise _wrong_input(context)
         if not context.operation.takes_call:
             return await self._perform_without_call(context, cast("OperationInput", context.input))
-        lowered, encoded = await self._encoded(context)
+        lowered, encoded = await self._encode_call(context)
         context.terms = self._session.terms(context.call)
         _add_warnings(context, (*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
-        answer = await self._attempted(context, lowered, encoded)
+        answer = await self._make_attempts(context, lowered, encoded)
         if encoded.names is not None:
             from .delta_reading import restore_names
 
@@ -238,7 +238,7 @@ class Pipeline:
         _add_warnings(context, encoded.warnings)
         return await self._around_attempt(Attempt(context, encoded.request, context.operation, encoded=given))
 
-    async def _attempted(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
+    async def _make_attempts(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
         """Makes attempts. If the provider has lost files that were uploaded for the request, they are uploaded again,
         and it is sent once more.
         """
@@ -247,7 +247,7 @@ class Pipeline:
         except ProviderError as error:
             if not (context.stored and await self.file_uploads().forget_missing(error, context)):
                 raise
-        lowered, encoded = await self._encoded(context)
+        lowered, encoded = await self._encode_call(context)
         context.decisions = lowered.decisions
         return await self._around_attempt(_attempt(context, lowered, encoded))
 
@@ -255,7 +255,7 @@ class Pipeline:
         """Returns what uploads files to the provider's store."""
         return self.files.uploads(self.runtime, self.clock, self.operate_on)
 
-    async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
+    async def _encode_call(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
 
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
@@ -302,7 +302,7 @@ class Pipeline:
         encode: Callable[[ModelCall], Encoded],
         context: CallContext,
     ) -> tuple[Lowered, Encoded]:
-        """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
+        """Returns the call and its request, as `_encode_call` does, of one with files: encoding reads native ones."""
         from ..files.execution import encoded_with_files
 
         executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)

@@ -82,7 +82,7 @@ async def execute_within_limits(
             break
         lowered = again
     stored = await with_stored_files(executed.lowered, lowered.call, executed.files, store)
-    return _charged(stored, usages)
+    return _with_usage(stored, usages)
 
 
 def _has_limits(profile: ModelProfile) -> bool:
@@ -117,7 +117,7 @@ async def _contents(
     return {path: made_content(parts, facts, profile) for path, parts in by_path.items()}
 
 
-def _charged(lowered: Lowered, usages: Mapping[str, Mapping[int, ConvertedFile]]) -> Lowered:
+def _with_usage(lowered: Lowered, usages: Mapping[str, Mapping[int, ConvertedFile]]) -> Lowered:
     """Returns the call whose decisions have the usage of all conversions of their file, also of those not sent."""
     decisions = tuple(
         replace(each, usage=total_usage(file.decision.usage for file in usages[each.part_path].values()))

@@ -119,7 +119,7 @@ class FileFacts:
         if known is not None:
             return known
         try:
-            facts = self._measured(part)
+            facts = self._facts_of_file(part)
         except PluginError:
             raise
         except CorruptFileError:  # it may have crashed its decoder, or kept it busy
@@ -131,7 +131,7 @@ class FileFacts:
         self._known[key] = facts
         return facts
 
-    def _measured(self, part: MediaPart) -> MediaFacts:
+    def _facts_of_file(self, part: MediaPart) -> MediaFacts:
         handler, _ = handler_for(part, self._handlers)
         if not isinstance(handler, MeasuresMedia):
             return _UNKNOWN

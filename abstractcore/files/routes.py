@@ -77,12 +77,12 @@ def lower_media(
         from .limits import lower_limits
 
         alternatives = _alternatives(call, parts, profile, handlers, configured, added)
-        decisions = _revised(decisions, call, alternatives, decided, made)
+        decisions = _revise_earlier(decisions, call, alternatives, decided, made)
         decisions = lower_limits(decisions, made, alternatives)
-    decisions = tuple(_located(each, parts[each.part_path], call, profile, handlers) for each in decisions)
+    decisions = tuple(_with_fetch(each, parts[each.part_path], call, profile, handlers) for each in decisions)
     for decision in decisions:
         warnings += _unsure(decision, call, profile)
-        warnings += _misnamed(parts[decision.part_path].blob, decision.part_path)
+        warnings += _name_warnings(parts[decision.part_path].blob, decision.part_path)
         if decision.route == "native" and decision.native_loss:
             warnings.append(lossy_native(decision))
     return call, decisions, warnings
@@ -116,7 +116,7 @@ def _alternatives(
     return Alternatives(call, parts, profile, handlers, configured, turn_start(call, added))
 
 
-def _revised(
+def _revise_earlier(
     decisions: Sequence[MediaDecision],
     call: ModelCall,
     alternatives: Alternatives,
@@ -154,7 +154,7 @@ def _check_pages(decision: MediaDecision, part: MediaPart) -> None:
         chosen_pages(part.controls, decision.facts.pages, decision.source)
 
 
-def _located(
+def _with_fetch(
     decision: MediaDecision,
     part: MediaPart,
     call: ModelCall,
@@ -257,7 +257,7 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
     ]
 
 
-def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
+def _name_warnings(blob: Blob, path: str) -> list[CallWarning]:
     """Returns a warning if the file's name suggests another type than its content."""
     named = mimetypes.guess_type(blob.name or "")[0]
     if named is None or _family(named) == _family(blob.media_type):
@@ -290,11 +290,11 @@ def lower_location(
     """
     form = part.blob.form
     if form == "provider_file":
-        return _stored(decision, part, call, profile)
+        return _check_stored(decision, part, call, profile)
     return _at_url(decision, part, call, profile, is_cut) if form == "url" else decision
 
 
-def _stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+def _check_stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
     if decision.route != "native":
         raise not_at_hand(decision, call)
     if not profile.accepts_id(decision.kind, part.blob.media_type):

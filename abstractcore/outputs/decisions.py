@@ -53,7 +53,7 @@ class Choices:
     """
 
     def __init__(self, choices: object) -> None:
-        described = _described(choices)
+        described = _named_choices(choices)
         if not 2 <= len(described) <= MOST_CHOICES:
             message = f"expected 2 to {MOST_CHOICES} choices, got {len(described)}"
             raise InvalidInputError(message, path="choices")
@@ -117,7 +117,7 @@ class Scores(Choices):
         return Score(int(response.output), mean, response)
 
 
-def _described(choices: object) -> list[tuple[str, Any, str]]:
+def _named_choices(choices: object) -> list[tuple[str, Any, str]]:
     """Returns the name, the value and the description of each choice."""
     if isinstance(choices, type) and issubclass(choices, Enum):
         return [(each.value if isinstance(each.value, str) else each.name, each, "") for each in choices]

@@ -34,7 +34,7 @@ class ChoiceMasses:
         """Returns the probabilities that are known to within a hundredth; None if nothing is."""
         if not self._total > self._unreported:
             return None
-        return {name: value for name in self._own if (value := self._known(name)) is not None}
+        return {name: value for name in self._own if (value := self._probability_of(name)) is not None}
 
     def mean(self, values: Mapping[str, int]) -> float | None:
         """Returns the mean of the names' values if it is known to within a hundredth of their range."""
@@ -48,7 +48,7 @@ class ChoiceMasses:
         is_known = (highest - lowest) / self._total / 2 <= _TOLERANCE * distance
         return (lowest + highest) / self._total / 2 if is_known else None
 
-    def _known(self, name: str) -> float | None:
+    def _probability_of(self, name: str) -> float | None:
         own = self._own[name]
         possible = [(names, mass) for names, mass in self._shared if name in names]
         lowest = own / self._total
@@ -75,7 +75,7 @@ def choice_masses(reply: ModelReply, chosen: str, names: Sequence[str]) -> Choic
     is not reported to any name that continues there.
     """
     tokens = answer_tokens(reply)
-    texts = {name: f'{_escaped(name)}"' for name in names}
+    texts = {name: f'{_json_text(name)}"' for name in names}
     joined = "".join(token.text for token in tokens)
     at = joined.rfind(f'"{texts[chosen]}')
     return None if at < 0 else _masses(tokens, at + 1, texts, chosen)
@@ -98,7 +98,7 @@ def _masses(tokens: Sequence[Token], start: int, texts: Mapping[str, str], chose
             rest -= mass
             if not text.startswith(prefix) or text == prefix:
                 continue
-            names = _continued(texts, reached + text[len(prefix) :])
+            names = _possible_names(texts, reached + text[len(prefix) :])
             if len(names) == 1:
                 own[names[0]] += before * mass
             elif names:
@@ -106,19 +106,19 @@ def _masses(tokens: Sequence[Token], start: int, texts: Mapping[str, str], chose
         unreported += before * max(0.0, rest)
         before *= math.exp(token.logprob)
         reached += token.text[len(prefix) :]
-        possible = _continued(texts, reached)
+        possible = _possible_names(texts, reached)
         if possible == [chosen] or not possible:
             break
     own[chosen] += before
     return ChoiceMasses(own, shared, unreported)
 
 
-def _continued(texts: Mapping[str, str], reached: str) -> list[str]:
+def _possible_names(texts: Mapping[str, str], reached: str) -> list[str]:
     """Returns the names that an answer may still be when its text is `reached`."""
     return [name for name, text in texts.items() if text.startswith(reached) or reached.startswith(text)]
 
 
-def _escaped(name: str) -> str:
+def _json_text(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)[1:-1]
 
 

@@ -70,7 +70,7 @@ class EndedCall:
             started_at=context.started_at,
             seconds=end.seconds,
             seconds_to_first=end.seconds_to_first,
-            call_digest=digest(call_in(given) or _recorded(given)),
+            call_digest=digest(call_in(given) or _input_for_record(given)),
             reply_digest=digest(reply) if reply is not None else None,
             call=None,
             reply=None,
@@ -98,7 +98,7 @@ class EndedCall:
                 record,
                 call=redacted_call(call) if call is not None else None,
                 reply=redacted_reply(reply) if reply is not None else None,
-                input=given and {name: _redacted(name, value) for name, value in given.items()},
+                input=given and {name: _redact(name, value) for name, value in given.items()},
             )
         if call is not None:
             # A credential in the content is content; options and headers of a call are not.
@@ -133,15 +133,15 @@ def _input_of(context: CallContext) -> JSONObject | None:
     given = context.input
     if isinstance(given, ModelCall):
         return None
-    data = cast("JSONObject", to_data(_recorded(given)))
+    data = cast("JSONObject", to_data(_input_for_record(given)))
     return {name: value for name, value in data.items() if name not in _IN_RECORD}
 
 
-def _redacted(name: str, value: JSONValue) -> JSONValue:
+def _redact(name: str, value: JSONValue) -> JSONValue:
     return value if name == "trace_context" else redacted_data(value)
 
 
-def _recorded(given: AnyInput) -> AnyInput:
+def _input_for_record(given: AnyInput) -> AnyInput:
     return given.for_record() if isinstance(given, OperationInput) else given
 
 

@@ -311,11 +311,11 @@ class AiohttpBody:
         """Returns the next chunk of the body; empty at its end."""
         content = self._response.content
         try:
-            piece = next(self._decompressed, b"") or self._unpacked(_arrived(content))
+            piece = next(self._decompressed, b"") or self._decompress(_buffered_data(content))
             if not piece and not content.at_eof():
                 async with asyncio.timeout(self._timeout):
                     while not piece and not content.at_eof():
-                        piece = self._unpacked(await content.readany())
+                        piece = self._decompress(await content.readany())
         except FAILURES as error:
             failure = map_error(error, self._url, self._timeout)
         else:
@@ -325,7 +325,7 @@ class AiohttpBody:
         self._response.close()
         raise failure
 
-    def _unpacked(self, data: bytes) -> bytes:
+    def _decompress(self, data: bytes) -> bytes:
         """Returns the first decompressed chunk of `data`; the next reads return the others."""
         if self._decompressor is None:
             return data
@@ -348,7 +348,7 @@ class AiohttpBody:
                 shut_down(same)
 
 
-def _arrived(content: aiohttp.StreamReader) -> bytes:
+def _buffered_data(content: aiohttp.StreamReader) -> bytes:
     """Returns buffered data, also if the connection broke after it."""
     if content.exception() is None:
         return content.read_nowait()

@@ -172,10 +172,10 @@ def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str
     else:
         pieces = response.aiter_raw()
     decompressor = decompressor_for(headers)
-    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+    return pieces if decompressor is None else _decompress(pieces, decompressor)
 
 
-async def _decompressed(pieces: AsyncIterator[bytes], decompressor: Decompressor) -> AsyncIterator[bytes]:
+async def _decompress(pieces: AsyncIterator[bytes], decompressor: Decompressor) -> AsyncIterator[bytes]:
     async with aclosing(cast("AsyncGenerator[bytes]", pieces)):
         async for packed in pieces:
             for piece in decompressor.feed(packed):

@@ -108,10 +108,10 @@ class PycurlBody:
         """Returns the next chunk of the body; empty at its end."""
         with self._lock:
             if self._decompressor is None:
-                return self._arrived()
+                return self._buffered_data()
             try:
                 while not (piece := next(self._decompressed, b"")):
-                    compressed = self._arrived()
+                    compressed = self._buffered_data()
                     if not compressed:
                         return b""
                     self._decompressed = self._decompressor.feed(compressed)
@@ -120,7 +120,7 @@ class PycurlBody:
                 failure = cannot_unpack(self._url)
         raise failure
 
-    def _arrived(self) -> bytes:
+    def _buffered_data(self) -> bytes:
         """Returns all received data that was not read; waits for some if there is none."""
         exchange = self._exchange
         if exchange.running and not exchange.pieces:

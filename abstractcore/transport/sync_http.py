@@ -322,10 +322,10 @@ def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str
     else:
         pieces = response.iter_raw()
     decompressor = decompressor_for(headers)
-    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+    return pieces if decompressor is None else _decompress(pieces, decompressor)
 
 
-def _decompressed(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterator[bytes]:
+def _decompress(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterator[bytes]:
     with closing(cast("Generator[bytes]", pieces)):
         for piece in pieces:
             yield from decompressor.feed(piece)

@@ -43,7 +43,7 @@ def lower_output_tool(
         choice = ToolChoice("required") if others or call.hosted_tools else ToolChoice("tool", name)
     else:
         choice = None
-    messages = call.messages if choice is not None else _instructed(call, f"Give the answer by calling {name}.")
+    messages = call.messages if choice is not None else _with_instruction(call, f"Give the answer by calling {name}.")
     warnings: list[CallWarning] = []
     if requested is None:
         message = f"{_because(plan)}{call.model} gives its answer as the arguments of the tool {name!r}"
@@ -60,7 +60,7 @@ def lower_instruction(call: ModelCall, requested: bool, plan: OutputPlan) -> tup
     output = call.output
     if output is None or plan.strategy == "native":
         return {}, []
-    messages = _instructed(call, instruction(output))
+    messages = _with_instruction(call, instruction(output))
     if requested:
         return {"output": None, "messages": messages}, []
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
@@ -81,7 +81,7 @@ def instruction(output: OutputSchema) -> str:
     return schema_instruction(output.schema)
 
 
-def _instructed(call: ModelCall, text: str) -> tuple[Message, ...]:
+def _with_instruction(call: ModelCall, text: str) -> tuple[Message, ...]:
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
     return (*call.messages[:position], Message.system(text), *call.messages[position:])
 

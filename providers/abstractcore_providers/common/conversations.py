@@ -41,7 +41,7 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
     for index, message in enumerate(messages):
         if message.role != "assistant" or not message.tool_calls:
             continue
-        answered = _answered(messages[index + 1]) if index + 1 < len(messages) else set[str]()
+        answered = _answered_ids(messages[index + 1]) if index + 1 < len(messages) else set[str]()
         for number, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and part.id not in answered:
                 raise InvalidInputError(
@@ -51,7 +51,7 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
                 )
 
 
-def _answered(message: Message) -> set[str]:
+def _answered_ids(message: Message) -> set[str]:
     return {part.call_id for part in message.parts if isinstance(part, ToolResult)}
 
 

@@ -196,7 +196,7 @@ class ErrorTable:
         message = reported.message or fallback
         kind = reported.known or self.named(reported)
         if kind is None or reported.code not in self._by_code:
-            kind = self._narrowed(kind or self._of_status(reported.type, status), message)
+            kind = self._narrow(kind or self._of_status(reported.type, status), message)
         error = kind(
             message,
             status=status,
@@ -238,7 +238,7 @@ class ErrorTable:
             return self._by_type[type or ""]
         return self.statuses.get(status or 0) or class_of(status)
 
-    def _narrowed(self, kind: ErrorClass, message: str) -> ErrorClass:
+    def _narrow(self, kind: ErrorClass, message: str) -> ErrorClass:
         fitting = (narrower for narrower in self.narrower if not narrower.of or kind in narrower.of)
         return next((narrower.error for narrower in fitting if narrower.words.search(message)), kind)
 

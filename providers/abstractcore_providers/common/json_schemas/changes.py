@@ -54,14 +54,14 @@ class SchemaChanges:
     @property
     def lost(self) -> str:
         """The changes by which structure is lost; empty if there are none."""
-        return _listed([change for change in self.recorded if change.is_structural])
+        return _list_changes([change for change in self.recorded if change.is_structural])
 
     def __str__(self) -> str:
         """The changes that loosen the schema, or all if none does."""
-        return _listed([change for change in self.recorded if change.effect == "looser"] or self.recorded)
+        return _list_changes([change for change in self.recorded if change.effect == "looser"] or self.recorded)
 
 
-def _listed(changes: Sequence[SchemaChange]) -> str:
+def _list_changes(changes: Sequence[SchemaChange]) -> str:
     shown = "; ".join(f"{change.path} {change.what}" for change in changes[:_MOST_SHOWN])
     left = len(changes) - _MOST_SHOWN
     return f"{shown}; and {left} more" if left > 0 else shown

@@ -85,12 +85,12 @@ def _tokens(reference: str, path: str) -> list[str]:
     if pointer and not pointer.startswith("/"):
         hint = "Refer to it by its path, such as #/$defs/name."
         raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=path, hint=hint)
-    return [_unescaped(token) for token in pointer.split("/")[1:]]
+    return [_unescape(token) for token in pointer.split("/")[1:]]
 
 
 def _name_of(step: str) -> str:
-    return _unescaped(unquote(step))
+    return _unescape(unquote(step))
 
 
-def _unescaped(token: str) -> str:
+def _unescape(token: str) -> str:
     return token.replace("~1", "/").replace("~0", "~")

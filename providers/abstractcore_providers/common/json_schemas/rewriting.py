@@ -140,10 +140,10 @@ class _SchemaRewriter:
             kind = KINDS.get(keyword)
             if kind is not None:
                 self.turns |= keyword in TURNS
-                node[keyword] = self._held(node, keyword, kind, f"{path}.{keyword}", depth + 1)
+                node[keyword] = self._subschemas(node, keyword, kind, f"{path}.{keyword}", depth + 1)
         return node
 
-    def _held(self, node: Node, keyword: str, kind: Kind, path: str, depth: int) -> Any:
+    def _subschemas(self, node: Node, keyword: str, kind: Kind, path: str, depth: int) -> Any:
         value = node[keyword]
         if keyword == "properties":
             return self._properties(node, path, depth)
@@ -173,10 +173,10 @@ class _SchemaRewriter:
         if since is not None and self._is_cut(since):
             return self._cut(node, path)
         if self._rules.inlined:
-            return self._inlined(node, target, path, depth)
+            return self._inline(node, target, path, depth)
         if self._rules.lone_references and not node.keys() <= {"$ref", *ANNOTATIONS}:
-            return self._joined(node, target, path, depth)
-        node["$ref"] = self._kept(reference, target, path, depth)
+            return self._join(node, target, path, depth)
+        node["$ref"] = self._reference_to(reference, target, path, depth)
         if self._rules.lone_references and len(node) > 1:
             self._changes.same(f"{path}.$ref", "moved into anyOf")
             node = {"anyOf": [{"$ref": node.pop("$ref")}], **node}
@@ -195,15 +195,15 @@ class _SchemaRewriter:
             return True
         return self._rules.recursion == "optional" and self._optional == since
 
-    def _inlined(self, node: Node, target: Any, path: str, depth: int) -> Any:
+    def _inline(self, node: Node, target: Any, path: str, depth: int) -> Any:
         reference = node["$ref"]
         self._open[reference] = self._optional
         try:
-            return self._joined(node, target, path, depth)
+            return self._join(node, target, path, depth)
         finally:
             del self._open[reference]
 
-    def _joined(self, node: Node, target: Any, path: str, depth: int) -> Any:
+    def _join(self, node: Node, target: Any, path: str, depth: int) -> Any:
         """Returns the referenced schema, merged with the keywords next to the reference."""
         beside = {name: value for name, value in node.items() if name != "$ref"}
         whole = merged([beside, without_definitions(target)])
@@ -212,7 +212,7 @@ class _SchemaRewriter:
         self._changes.same(f"{path}.$ref", "became the schema it refers to")
         return self._schema(whole, path, depth + 1)
 
-    def _kept(self, reference: str, target: Any, path: str, depth: int) -> str:
+    def _reference_to(self, reference: str, target: Any, path: str, depth: int) -> str:
         """Returns the reference to write, to a definition that is rewritten by then."""
         if self._rules.references_anywhere or reference == "#":
             return reference

@@ -25,7 +25,7 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Sc
     Raises `InvalidInputError` for a root that cannot be one.
     """
     if "$ref" in root:
-        root = _referred(root, source, changes)
+        root = _follow_reference(root, source, changes)
     if "allOf" in root:
         root = merge_all_of(root, source, ROOT, changes)
     for keyword in _UNIONS:
@@ -46,7 +46,7 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Sc
     return root
 
 
-def _referred(root: Node, source: Mapping[str, Any], changes: SchemaChanges) -> Node:
+def _follow_reference(root: Node, source: Mapping[str, Any], changes: SchemaChanges) -> Node:
     beside = {name: value for name, value in root.items() if name != "$ref"}
     whole = merged([beside, without_definitions(end_of(source, root, ROOT))])
     if whole is None:

@@ -27,10 +27,10 @@ def subschemas(node: Mapping[str, Any], path: str) -> Iterator[tuple[Any, str]]:
     for keyword in node:
         kind = KINDS.get(keyword)
         if kind is not None:
-            yield from _held(node[keyword], kind, f"{path}.{keyword}")
+            yield from _children(node[keyword], kind, f"{path}.{keyword}")
 
 
-def _held(value: Any, kind: Kind, path: str) -> Iterator[tuple[Any, str]]:
+def _children(value: Any, kind: Kind, path: str) -> Iterator[tuple[Any, str]]:
     if kind == "named":
         for name, item in as_named(value, path).items():
             yield item, f"{path}.{name}"

@@ -154,10 +154,10 @@ def _tell_apart(
 ) -> bool:
     """Whether a property has a different value in each, and is missing in at most one."""
     every = [text for texts in values for text in set(texts)]
-    optional = [schema for schema in schemas if name not in _required(schema)]
+    optional = [schema for schema in schemas if name not in _required_names(schema)]
     return len(every) == len(set(every)) and (always_there or len(optional) < 2)
 
 
-def _required(schema: Mapping[str, Any]) -> Sequence[Any]:
+def _required_names(schema: Mapping[str, Any]) -> Sequence[Any]:
     names = schema.get("required")
     return names if is_list(names) else ()

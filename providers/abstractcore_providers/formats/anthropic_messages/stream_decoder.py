@@ -103,7 +103,7 @@ class MessageDecoder(FrameDecoder):
         except ValueError:
             if not frame.data:
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the open text.
             delta = event["delta"]
@@ -114,8 +114,8 @@ class MessageDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, self._text_number, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame.event)
-        return self._written(self._event, self._object(event), frame.event)
+            return self._deltas_of(self._event, self._object(event), frame.event)
+        return self._deltas_of(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = text_of(event, "type")

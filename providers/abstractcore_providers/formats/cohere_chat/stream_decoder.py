@@ -54,7 +54,7 @@ class CohereDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)))
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)))
         try:
             # Fast path: nearly all events append to an open text.
             block = self._text_block
@@ -73,8 +73,8 @@ class CohereDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(data))
-        return self._written(self._event, self._object(data))
+            return self._deltas_of(self._event, self._object(data))
+        return self._deltas_of(self._event, self._object(data))
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0

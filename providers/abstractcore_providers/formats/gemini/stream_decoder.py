@@ -72,7 +72,7 @@ class ReplyDecoder(FrameDecoder):
                 piece = self._blocks.more_text(text)
                 if piece is not None:
                     self._counts = data.get(_USAGE) or self._counts
-                    return [piece] if self._count % _COUNTED else [piece, *self._written(self._add_counts)]
+                    return [piece] if self._count % _COUNTED else [piece, *self._deltas_of(self._add_counts)]
         except (KeyError, TypeError, ValueError):
             return self._read(data, frame.data)
         return self._read(data, frame.data)
@@ -80,7 +80,7 @@ class ReplyDecoder(FrameDecoder):
     def _read(self, data: Any, raw: bytes) -> list[Delta]:
         items = cast("list[Any]", data) if data and isinstance(data, list) else [data]
         chunks = [self._object(item) for item in items]
-        return self._written(self._chunks, chunks, raw)
+        return self._deltas_of(self._chunks, chunks, raw)
 
     def whole(self, chunks: Sequence[Object], body: bytes) -> list[Delta]:
         """Returns the deltas of a whole reply in chunks, whose text is `body`, with or without a finish reason.

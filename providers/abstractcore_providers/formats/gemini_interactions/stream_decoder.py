@@ -55,7 +55,7 @@ class InteractionDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame)
         try:
             # Fast path: nearly all events append to the open text.
             delta, step = event["delta"], self._step
@@ -72,8 +72,8 @@ class InteractionDecoder(FrameDecoder):
                 if piece is not None:
                     return [piece]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame)
-        return self._written(self._event, self._object(event), frame)
+            return self._deltas_of(self._event, self._object(event), frame)
+        return self._deltas_of(self._event, self._object(event), frame)
 
     def whole(self, data: Object, body: bytes) -> list[Delta]:
         """Returns the deltas of an interaction, whose JSON is `body`; raises its error if it failed, `SchemaError`."""

@@ -71,7 +71,7 @@ class OllamaDecoder(FrameDecoder):
             raise error_in_answer(as_object(mended(data)))
         if _MARKS.isdisjoint(data):
             self._ignore(data)
-        return self._written(self._line, data, raw)
+        return self._deltas_of(self._line, data, raw)
 
     def _end(self) -> None:
         out = self._out

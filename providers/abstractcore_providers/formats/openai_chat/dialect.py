@@ -301,10 +301,10 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
     if fields is None:
         return None
     if asked == "off":
-        return _nested(*fields.off)
+        return _nest(*fields.off)
     if isinstance(asked, int):
-        return None if fields.budget is None else _nested(fields.budget, asked)
-    return None if fields.level is None else _nested(fields.level, fields.words.get(asked, asked))
+        return None if fields.budget is None else _nest(fields.budget, asked)
+    return None if fields.level is None else _nest(fields.level, fields.words.get(asked, asked))
 
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
@@ -323,7 +323,7 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
     return budget if type(budget) is int and budget >= 0 else None
 
 
-def _nested(field: Field, value: str | bool | int) -> Object:
+def _nest(field: Field, value: str | bool | int) -> Object:
     nested: Any = value
     for name in reversed(field):
         nested = {name: nested}

@@ -173,7 +173,7 @@ def _message(
     if role == "assistant":
         parts = with_reasoning(parts, data, dialect, origin)
         audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
-        parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
+        parts = _reasoning(data, dialect, origin) + _with_citations(parts, data) + _refusal(data) + audio + calls
     kept = [part for part in parts if has_content(part)]
     return Message(role, tuple(kept), options) if kept else None
 
@@ -199,7 +199,7 @@ def _refusal(data: Object) -> tuple[Part, ...]:
     return (TextPart(refusal),) if refusal else ()
 
 
-def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
+def _with_citations(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
     """Returns the text with the citations that a reply has next to it, if the whole reply is sent back."""
     citations = citations_to_ours(data)
     if citations and len(parts) == 1 and isinstance(parts[0], TextPart):

@@ -115,7 +115,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
             message["audio"] = audio_to_theirs(part)
             name_options_left_out(part, part_path, provider, "the format has no field for options of audio", warnings)
             if part.blob.media_type != REPLY_AUDIO_TYPE:
-                warnings.append(_relabelled(part, part_path))
+                warnings.append(_media_type_warning(part, part_path))
     if text:
         message["refusal" if reply.finish_reason == "refusal" else "content"] = text
     if reasoning:
@@ -143,7 +143,7 @@ def is_audible(part: Part) -> bool:
     return isinstance(part, AudioPart) and part.blob.form in ("bytes", "file")
 
 
-def _relabelled(part: AudioPart, path: str) -> CallWarning:
+def _media_type_warning(part: AudioPart, path: str) -> CallWarning:
     requested = part.blob.media_type
     message = f"the format has no media type: {requested} is read as {REPLY_AUDIO_TYPE}"
     return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, REPLY_AUDIO_TYPE)

@@ -239,7 +239,7 @@ class ChatDecoder(FrameDecoder):
             raise error_in_answer(mended(chunk))
         if _MARKS.isdisjoint(chunk):
             self._ignore(chunk)
-        return self._written(self._chunk, chunk)
+        return self._deltas_of(self._chunk, chunk)
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0

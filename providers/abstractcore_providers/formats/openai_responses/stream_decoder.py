@@ -95,7 +95,7 @@ class ResponsesDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the last text.
             out = self._out
@@ -114,8 +114,8 @@ class ResponsesDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame.event)
-        return self._written(self._event, self._object(event), frame.event)
+            return self._deltas_of(self._event, self._object(event), frame.event)
+        return self._deltas_of(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = "error" if event.get("error") not in NO_ERROR else text_of(event, "type") or name
