@@ -30,7 +30,7 @@ class LLMArguments:
         return self.create(self.provider, self.model, services=self.services, **self.options)
 
     def picklable(self) -> partial[Any]:
-        """Returns what creates an LLM where it is unpickled, with the key in the environment of that process.
+        """Returns the function that creates an LLM where it is unpickled, with the key in that environment.
 
         Raises `InvalidInputError` with the name of an argument that belongs to this process, that cannot be pickled, or
         that holds a credential: a pickle is not a place for one.

@@ -155,29 +155,29 @@ class DataMethods:
 
         Raises `InvalidInputError` for a call of another provider or model.
         """
-        return drive(self._preparer.given(call, timeout, stream=False).response(self._pipelines.sync))
+        return drive(self._preparer.given_call(call, timeout, stream=False).response(self._pipelines.sync))
 
     async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """The async version of `run`."""
-        return await self._preparer.given(call, timeout, stream=False).response(self._pipelines.asynchronous)
+        return await self._preparer.given_call(call, timeout, stream=False).response(self._pipelines.asynchronous)
 
     def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> streams.Stream[None]:
         """Makes a call given as data, and returns a stream of the answer."""
-        return self._preparer.given(call, timeout, stream=True).sync_stream(self._pipelines.sync)
+        return self._preparer.given_call(call, timeout, stream=True).sync_stream(self._pipelines.sync)
 
     def astream_call(
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> streams.AsyncStream[None]:
         """The async version of `stream_call`, for `async with` and `async for`."""
-        return self._preparer.given(call, timeout, stream=True).async_stream(self._pipelines.asynchronous)
+        return self._preparer.given_call(call, timeout, stream=True).async_stream(self._pipelines.asynchronous)
 
     def plan_call(self, call: ModelCall) -> schema.Plan:
         """Returns the plan of a call given as data. Otherwise as `plan`."""
-        return drive(self._plan(self._pipelines.sync, self._preparer.given(call, None, stream=False)))
+        return drive(self._plan(self._pipelines.sync, self._preparer.given_call(call, None, stream=False)))
 
     async def aplan_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> schema.Plan:
         """The async version of `plan_call`: its files are measured in a worker thread."""
-        return await self._plan(self._pipelines.asynchronous, self._preparer.given(call, timeout, stream=False))
+        return await self._plan(self._pipelines.asynchronous, self._preparer.given_call(call, timeout, stream=False))
 
     async def _plan(self, pipeline: Pipeline, request: PreparedRequest) -> schema.Plan:
         prepared = await request.prepare(pipeline.runtime)
@@ -190,7 +190,7 @@ class DataMethods:
         """Returns the tokens of a call given as data. Otherwise as `count_tokens`."""
         from .token_counting import count_tokens
 
-        request = self._preparer.given(call, timeout, stream=False)
+        request = self._preparer.given_call(call, timeout, stream=False)
         return drive(count_tokens(self._pipelines, self._pipelines.sync, request))
 
     async def acount_tokens_call(
@@ -199,7 +199,7 @@ class DataMethods:
         """The async version of `count_tokens_call`."""
         from .token_counting import count_tokens
 
-        request = self._preparer.given(call, timeout, stream=False)
+        request = self._preparer.given_call(call, timeout, stream=False)
         return await count_tokens(self._pipelines, self._pipelines.asynchronous, request)
 
     def operate_call(

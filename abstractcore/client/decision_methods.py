@@ -124,7 +124,7 @@ class DecisionMethods:
         call = drive(cast(Any, self._preparer.request("-", kind, options, self).prepare(runtime))).call
         transpiler = pipelines.session.transpiler
         most = transpiler.most_alternatives if isinstance(transpiler, ReportsAlternatives) else _ALTERNATIVES
-        lowered = pipelines.lowered(call.with_(sampling=replace(call.sampling, top_logprobs=most)))
+        lowered = pipelines.lower(call.with_(sampling=replace(call.sampling, top_logprobs=most)))
         if lowered.reading is not None and lowered.reading.output_tool is not None:
             return None
         if any("top_logprobs" in warning.path for warning in transpiler.encode(lowered.call).warnings):

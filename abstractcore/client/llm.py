@@ -260,8 +260,8 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         return self._pipelines.session.endpoint
 
     def charge(self, usage: schema.Usage) -> Charge:
-        """Returns what these tokens cost at the prices of the model, now, as an estimate: for calls that were cancelled
-        before the provider reported them.
+        """Returns the cost of these tokens at the prices of the model, now, as an estimate: for calls that were
+        cancelled before the provider reported them.
         """
         now = self._pipelines.services.clock.time_of_day()
         return self._pipelines.pricing.charge(BilledResponse(usage, self.model, now, complete=False))

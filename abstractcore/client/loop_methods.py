@@ -96,7 +96,7 @@ class LoopMethods:
         `response_model` where the loop was begun without one; `UnknownOptionError` for an option of the first call,
         which the loop keeps; and errors as `generate` does.
         """
-        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
+        prepared = self._preparer.resumption(loop, answers, response_model, request, self, stream=stream)
         if stream:
             return prepared.sync_stream(self._pipelines.sync)
         return drive(prepared.response(self._pipelines.sync))
@@ -158,7 +158,7 @@ class LoopMethods:
         """The async version of `resume`. With `stream=True` it returns what `llm.astream` does:
         `async with await llm.aresume(..., stream=True) as stream`.
         """
-        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
+        prepared = self._preparer.resumption(loop, answers, response_model, request, self, stream=stream)
         if stream:
             return prepared.async_stream(self._pipelines.asynchronous)
         return await prepared.response(self._pipelines.asynchronous)

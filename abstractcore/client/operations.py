@@ -52,7 +52,7 @@ def check_arguments(operation: Operation[Any, Any], arguments: Mapping[str, Any]
 
 
 def with_input(prepare: Prepare, input_of: Callable[[ModelCall], AnyInput]) -> Prepare:
-    """Returns what prepares the input that `input_of` makes of the call that `prepare` prepares."""
+    """Returns a function that prepares the input that `input_of` makes of the call of `prepare`."""
 
     async def prepare_input(runtime: Runtime) -> Prepared:
         prepared = await prepare(runtime)

@@ -68,7 +68,7 @@ _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
 
-def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def merge_options(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
 
     Tags are merged too, and policies and histories for kinds of files.
@@ -371,7 +371,7 @@ class CallScope(NamedTuple):
 _scope: ContextVar[CallScope | None] = ContextVar("abstractcore_call_scope", default=None)
 
 
-def scoped(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+def scoped_options(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the defaults of a call's options, with those of the enclosing block over them."""
     scope = _scope.get()
     if scope is None:

@@ -77,21 +77,21 @@ class Pipelines:
             self._async = self._make(self.services.async_runtime, self._connections.asynchronous())
         return self._async
 
-    def lowered(self, call: ModelCall) -> Lowered:
+    def lower(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
         if not media_parts(call):
             return self._lower(call, {})
         return self.files.as_planned(self._lower(call, self.files.facts.of_all(call)))
 
     def plan(self, call: ModelCall, warnings: tuple[CallWarning, ...]) -> Plan:
-        """Returns the plan of a call with the warnings that it has already; blocks as `lowered` does.
+        """Returns the plan of a call with the warnings that it has already; blocks as `lower` does.
 
         Raises `UnsupportedOptionError` for further warnings of losses if the call is strict.
         """
         from ..files.token_estimates import estimated_tokens
         from ..schema import Plan
 
-        lowered = self.lowered(call)
+        lowered = self.lower(call)
         if call.strict:
             refuse_losses(lowered.warnings, call)
         tokens = estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
@@ -118,14 +118,14 @@ class Pipelines:
         """
         from ..files.token_estimates import estimated_tokens
 
-        facts: FactsByFile = self.files.facts.known(call) if media_parts(call) else {}
+        facts: FactsByFile = self.files.facts.known_facts(call) if media_parts(call) else {}
         try:
             lowered = self._lower(call, facts)
         except AbstractCoreError:  # a call that is refused has tokens nevertheless
             return estimated_tokens(call, self.session.profile)
         return estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
 
-    async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
+    async def lower_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""
         return self._lower(call, await self.files.facts_of(call, runtime))
 
@@ -143,7 +143,7 @@ class Pipelines:
         )
 
     def media_loader(self) -> MediaLoader:
-        """Returns what loads files of a call; their passwords are kept for this and further calls."""
+        """Returns the loader of a call's files; their passwords are kept for this and further calls."""
         from ..files.loading import MediaLoader
 
         return MediaLoader(self.files.handlers, self.services.fetcher, self._keep_password)
@@ -214,7 +214,7 @@ class PreparedRequest(NamedTuple):
             from ..engine.answer_checks import check_response
 
             response = check_response(response, self.check, pipeline)
-        return response if self.media is None else self.media.added(response, pipeline)
+        return response if self.media is None else self.media.add_to(response, pipeline)
 
     def _response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         if self.rounds is None:
@@ -277,7 +277,7 @@ class AnswerMedia:
     prompt: str | None
     timeout: float | None
 
-    async def added(
+    async def add_to(
         self, response: Coroutine[Any, Any, GenerateResponse[Any]], pipeline: Pipeline
     ) -> GenerateResponse[Any]:
         """Returns the awaited response with what backends make; an empty answer is left as it is.

@@ -26,11 +26,11 @@ from .option_values import (
     build_call,
     check_forced_tool,
     extra_headers,
-    merged,
+    merge_options,
     output_retries,
     progress_function,
-    scoped,
     scoped_call,
+    scoped_options,
     seconds,
 )
 from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallRequest, ResumeRequest
@@ -90,7 +90,7 @@ class RequestPreparer:
 
     def scoped_defaults(self) -> Mapping[str, Any]:
         """The options of every call, with those of the enclosing block over them."""
-        return scoped(self._defaults)
+        return scoped_options(self._defaults)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -164,7 +164,7 @@ class RequestPreparer:
 
         Raises `UnknownOptionError` with similar names.
         """
-        defaults = scoped(self._defaults)
+        defaults = scoped_options(self._defaults)
         if not request:
             return defaults, self._unused
         of_call: Mapping[str, Any] = request
@@ -173,12 +173,12 @@ class RequestPreparer:
             self._names.check(given, CALL_OPTIONS, "`options`", registry.capabilities)
             of_call = {**given, **request}
         if REQUEST_FIELDS.issuperset(of_call):
-            return merged(defaults, of_call), self._unused
+            return merge_options(defaults, of_call), self._unused
         self._names.check(request, REQUEST_FIELDS, "a call", registry.capabilities)
         others = (_unused(name, registry) for name in of_call if name not in REQUEST_FIELDS)
-        return merged(defaults, of_call), (*self._unused, *others)
+        return merge_options(defaults, of_call), (*self._unused, *others)
 
-    def resumed(
+    def resumption(
         self,
         loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer],
@@ -200,7 +200,7 @@ class RequestPreparer:
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
-        given = self.given(loop.call, timeout, stream=stream)
+        given = self.given_call(loop.call, timeout, stream=stream)
         given_answers = read_answers(answers, loop)
         on_media_progress = progress_function(request.get("on_media_progress"))
         output = _output(response_model, request)
@@ -247,7 +247,7 @@ class RequestPreparer:
             raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} cannot read messages.")
         return transpiler
 
-    def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PreparedRequest:
+    def given_call(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PreparedRequest:
         """Returns a given call; raises `InvalidInputError` for one of another provider or model."""
         self.check_open()
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -301,7 +301,7 @@ class RequestPreparer:
             if not isinstance(given, CallInput):
                 return operation, self._given_input(cast("OperationInput", given), timeout)
             call, input_of = given.call, partial(with_call, given)
-        prepared = self.given(call, timeout, stream=False)
+        prepared = self.given_call(call, timeout, stream=False)
         return operation, prepared._replace(prepare=with_input(prepared.prepare, input_of))
 
     def _given_input(self, given: OperationInput, timeout: float | None) -> PreparedRequest:

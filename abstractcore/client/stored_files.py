@@ -59,4 +59,4 @@ class StoredFiles(NotCopied):
 
 
 async def _list_files(pipeline: Pipeline, headers: Mapping[str, str]) -> tuple[StoredFile, ...]:
-    return tuple(await pipeline.file_uploads().listed(headers))
+    return tuple(await pipeline.file_uploads().list(headers))

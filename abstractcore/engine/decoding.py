@@ -27,7 +27,7 @@ from ..schema import (
     partial_reply,
 )
 from ..schema.replies import CallIds
-from .endings import close_all, origin_of, owned
+from .endings import close_all, origin_of, with_owner
 from .exchange import MAX_BODY_BYTES
 
 AnyError = TypeVar("AnyError", bound=BaseException)
@@ -225,7 +225,7 @@ def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
         if isinstance(delta, ReasoningStart):
             delta.origin = origin_of(delta.origin, call)
         elif isinstance(delta, PartDelta) and isinstance(delta.part, ReasoningPart):
-            delta.part = owned(delta.part, call)
+            delta.part = with_owner(delta.part, call)
 
 
 class StreamedIds:

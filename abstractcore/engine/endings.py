@@ -133,11 +133,11 @@ def with_origin(reply: ModelReply, given: AnyInput) -> ModelReply:
     """Returns `reply` with the model of `given` as the origin of its reasoning."""
     if not any(isinstance(part, ReasoningPart) for part in reply.parts):
         return reply
-    parts = (owned(part, given) if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    parts = (with_owner(part, given) if isinstance(part, ReasoningPart) else part for part in reply.parts)
     return replace(reply, parts=tuple(parts))
 
 
-def owned(part: ReasoningPart, given: AnyInput) -> ReasoningPart:
+def with_owner(part: ReasoningPart, given: AnyInput) -> ReasoningPart:
     """Returns `part` with the model of `given` as its origin."""
     return replace(part, origin=origin_of(part.origin, given))
 

@@ -87,7 +87,7 @@ class OutputRounds:
         error.problems = (message,)
         self._keep(error, reply, loop)
 
-    def corrected(self, loop: ToolLoop) -> ToolLoop | None:
+    def correction(self, loop: ToolLoop) -> ToolLoop | None:
         """Returns the loop with the latest answer as an attempt; None if that answer stands."""
         if self._attempt is None:
             return None

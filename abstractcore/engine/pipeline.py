@@ -34,7 +34,7 @@ from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin
-from .exchange import Exchange, ResponseReader, located
+from .exchange import Exchange, ResponseReader, locate
 from .lowering import lower
 from .lowering.changes import refuse_losses, without_sampling_warnings
 from .prepared import OutputReader, Prepare, Prepared
@@ -252,7 +252,7 @@ class Pipeline:
         return await self._around_attempt(_attempt(context, lowered, encoded))
 
     def file_uploads(self) -> FileUploads:
-        """Returns what uploads files to the provider's store."""
+        """Returns the uploader of files to the provider's store."""
         return self.files.uploads(self.runtime, self.clock, self.operate_on)
 
     async def _encode_call(self, context: CallContext) -> tuple[Lowered, Encoded]:
@@ -355,7 +355,7 @@ _MOST_TEXT = 256 * 1024
 
 
 def _encoder(context: CallContext) -> Callable[[ModelCall], Encoded]:
-    """Returns what encodes the input of a context with its lowered call."""
+    """Returns the function that encodes the input of a context with its lowered call."""
     encode, given = context.operation.encode, context.input
     return encode if isinstance(given, ModelCall) else lambda call: encode(with_call(given, call))
 
@@ -403,7 +403,7 @@ def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
 def explain(error: BaseException, context: CallContext) -> None:
     """Adds provider, model and request id to `error` before it is raised to the user, and removes credentials."""
     if isinstance(error, AbstractCoreError):
-        located(error, context)
+        locate(error, context)
     context.secrets.error(error)
 
 

@@ -91,7 +91,7 @@ class RoundStream:
             try:
                 await self._close_parts()
             finally:
-                self._rounds.ended(error, closed_early=is_closed)
+                self._rounds.end(error, closed_early=is_closed)
             raise
         finally:
             self._reading = False
@@ -170,7 +170,7 @@ class RoundStream:
 
     def _leave(self) -> None:
         if self.state == "open":
-            self._rounds.ended(self._interruption_error("the stream was closed"), closed_early=True)
+            self._rounds.end(self._interruption_error("the stream was closed"), closed_early=True)
         if self.state != "done":
             self.state = "closed"
 

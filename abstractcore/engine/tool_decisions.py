@@ -91,7 +91,7 @@ class ToolDecisions:
         self._allowed = {allowed.call.id: allowed for allowed in loop.allowed}
 
     async def decide(self, call: ToolCall, answer: ToolAnswer | None, before: Sequence[ToolCall]) -> Decided | None:
-        """Returns what happens to `call`; None if no such tool is offered. `before` are calls of its round before it.
+        """Returns the decision about `call`; None if no such tool is offered. `before` are earlier calls of its round.
 
         Raises `ToolError` for an exception of the approver, `InvalidInputError` for a decision that is none.
         """
@@ -130,7 +130,7 @@ class ToolDecisions:
         return pending if self._policy.approve is None else await self._ask_approver(pending, prepared)
 
     async def _ask_approver(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:
-        """Returns what the approver makes of a call."""
+        """Returns the decision of the approver about a call."""
         decision = await self._decision(pending)
         if isinstance(decision, Suspend):
             return replace(pending, note=decision.note)
@@ -160,7 +160,7 @@ class ToolDecisions:
             raise ToolError(what) from self._secrets.cleaned(error)
 
     def _apply_answer(self, waiting: PendingCall, answer: ToolAnswer) -> Decided:
-        """Returns what an answer from elsewhere makes of a call that waited for it."""
+        """Returns the decision about a call that waited for an answer from elsewhere."""
         if answer.kind == "deny":
             return self._deny(waiting, answer.reason or "")
         if answer.kind == "result":

@@ -175,7 +175,7 @@ class Rounds:
     """A call that may take several rounds. `loop` is its state, and stays valid after an exception.
 
     Use: `prepare` gives the next round, None at the end; `take` its response; `run_calls` runs its tool calls;
-    `response` is the result. `ended` must be called with an exception that ends it early.
+    `response` is the result. `end` must be called with an exception that ends it early.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class Rounds:
             self._output = self._read(loop.replies[-1])
 
     def next_round(self) -> Prepare | None:
-        """Returns what prepares the call of the next round; None if the loop has ended."""
+        """Returns the function that prepares the call of the next round; None if the loop has ended."""
         loop, first = self._state, self._first
         assert first is not None
         if loop.status != "running":
@@ -328,7 +328,7 @@ class Rounds:
     async def take(self, response: GenerateResponse[Any]) -> None:
         """Takes the response of a round, and decides whether the loop goes on."""
         reply = response.reply
-        corrected = None if self._calls_tools(reply) else self._reader.corrected(self._state)
+        corrected = None if self._calls_tools(reply) else self._reader.correction(self._state)
         if not self._runs_tools and corrected is None and not self._state.replies:
             self._single = response
             self.loop = self._state.with_(status="answered")
@@ -404,7 +404,7 @@ class Rounds:
         warnings = () if warning is None else (warning,)
         return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
 
-    def ended(self, error: BaseException, *, closed_early: bool = False) -> None:
+    def end(self, error: BaseException, *, closed_early: bool = False) -> None:
         """Gives every open call a result, and `error` the state of the loop as its attribute `loop`, with the attempts
         of all rounds. An error of the first round of a call without tools gets none.
 
@@ -483,5 +483,5 @@ async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResp
             await rounds.run_calls()
         return await rounds.response()
     except BaseException as error:
-        rounds.ended(error)
+        rounds.end(error)
         raise

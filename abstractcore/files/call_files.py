@@ -194,7 +194,7 @@ class CallFiles:
         return self._services.artifacts.get(sha256)
 
     def context(self) -> MediaContext:
-        """Returns what handlers may use. It is created for files only: the model store takes a while to import."""
+        """Returns the services of handlers. They are created for files only: importing the model store takes long."""
         from ..ports import MediaContext
 
         services, profile = self._services, self._session.profile

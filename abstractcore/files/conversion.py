@@ -58,7 +58,7 @@ class FileTask:
 
 
 def converted_file(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
-    """Returns what a file becomes by its decision; blocks. `artifact` gives the content that has a hash.
+    """Returns a file as it is sent by its decision; blocks. `artifact` gives the content that has a hash.
 
     Raises `MediaError`, `ArtifactError` or `MissingExtraError`, but not for a file of a tool's result, which a note
     replaces, nor for the text of a file of an earlier turn: `ConvertedFile.failure` says why there is none.

@@ -103,7 +103,7 @@ class FileFacts:
         parts = [part for _, part in media_parts(call) if _is_at_hand(part)]
         return {file_key(part.blob): facts for part in parts if (facts := self._measure(part)) != _UNKNOWN}
 
-    def known(self, call: ModelCall) -> FactsByFile:
+    def known_facts(self, call: ModelCall) -> FactsByFile:
         """Returns the facts that were measured before of the files of `call`."""
         keys = [file_key(part.blob) for _, part in media_parts(call)]
         return {key: self._known[key] for key in keys if self._known.get(key, _UNKNOWN) != _UNKNOWN}

@@ -16,7 +16,7 @@ from .policies import (
     choices,
     converted_decision,
     not_at_hand,
-    refused,
+    refusal,
     usable_fallbacks,
     with_fallbacks,
 )
@@ -205,7 +205,7 @@ def _decide(
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
         possible = choices(converted, handler, native=native, instead=instead, configured=configured)
-        raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
+        raise refusal(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
     is_inlined = is_text and usable[0].preferred_with is None
     if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
@@ -226,7 +226,7 @@ def _decide(
         possible = choices(
             converted, handler, native=native, instead=instead, configured=configured, may_be_wrong=not unknown
         )
-        raise refused(decision, call, why, possible)
+        raise refusal(decision, call, why, possible)
     may_be_wrong = not native and not unknown
     return converted_decision(converted, call, handler, why, instead, configured, may_be_wrong=may_be_wrong)
 
@@ -299,7 +299,7 @@ def _check_stored(decision: MediaDecision, part: MediaPart, call: ModelCall, pro
         raise not_at_hand(decision, call)
     if not profile.accepts_id(decision.kind, part.blob.media_type):
         why = f"requests to {call.provider or call.model} cannot name a stored file of this type"
-        raise refused(decision, call, why, ["pass the file itself"])
+        raise refusal(decision, call, why, ["pass the file itself"])
     return decision
 
 
@@ -318,13 +318,13 @@ def _at_url(
         elif wanted != "us":
             why = f"{call.provider or call.model} does not read {_scheme(url)} URLs of {part.blob.media_type}"
             if wanted == "vendor":
-                raise refused(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])
+                raise refusal(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])
             decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, since {why}")
     elif wanted == "vendor":
         raise not_at_hand(decision, call)
     if _scheme(url) not in _DOWNLOADED:
         why = f"{_scheme(url)} URLs cannot be downloaded here"
-        raise refused(decision, call, why, ["pass the file itself", "pass an https:// URL"])
+        raise refusal(decision, call, why, ["pass the file itself", "pass an https:// URL"])
     return replace(decision, fetch="us")
 
 

@@ -108,7 +108,7 @@ class FileUploads:
         """Returns the account of requests with these headers of the user."""
         return await account_of(self._session.endpoint, headers, self._runtime, self._clock.time_of_day())
 
-    async def listed(self, headers: Mapping[str, str]) -> Sequence[StoredFile]:
+    async def list(self, headers: Mapping[str, str]) -> Sequence[StoredFile]:
         """Returns the uploads of the account that have not expired, the oldest first."""
         account, now = await self.account(headers), self._clock.time_of_day()
         files = await self._runtime.call(self._index.list, account.digest, kind="files")

@@ -129,7 +129,7 @@ def content_of(context: CallContext) -> int:
 
 
 def _input_of(context: CallContext) -> JSONObject | None:
-    """Returns what an input has beside the fields of the record, as JSON; None for one that is a call."""
+    """Returns the fields of an input that the record has not, as JSON; None for one that is a call."""
     given = context.input
     if isinstance(given, ModelCall):
         return None

@@ -36,7 +36,7 @@ from .failures import (
     CONNECT_SECONDS,
     ProxyInUse,
     bad_header,
-    broken,
+    broken_connection,
     cannot_connect,
     cannot_unpack,
     connect_timeout,
@@ -45,7 +45,7 @@ from .failures import (
     read_timeout,
     refused_by_proxy,
 )
-from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parsed, shut_down
+from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parse_url, shut_down
 from .name_lookup import aaddresses
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only, proxy_in_use
 
@@ -76,7 +76,7 @@ def map_error(error: BaseException, url: str, seconds: float, proxy: ProxyInUse 
         return cannot_unpack(url)
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | httpx2.InvalidURL):
         return no_address(url)
-    return broken(url, _reason(error), proxy)
+    return broken_connection(url, _reason(error), proxy)
 
 
 def _reason(error: BaseException) -> str:
@@ -240,7 +240,7 @@ if hasattr(os, "register_at_fork"):
 def _address(url: str) -> yarl.URL:
     """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
-        address = parsed(url)
+        address = parse_url(url)
     except httpx2.InvalidURL:
         raise no_address(url) from None
     origin = f"{address.scheme}://{address.netloc.decode('ascii')}"
@@ -321,7 +321,7 @@ class AiohttpBody:
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         self._response.close()
         raise failure
 

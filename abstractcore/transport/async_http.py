@@ -36,7 +36,7 @@ from ..concurrency.asynchronous import LoopLocal
 from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import FAILURES, broken, map_error
+from .failures import FAILURES, broken_connection, map_error
 from .messages import (
     ConnectionLease,
     Decompressor,
@@ -234,7 +234,7 @@ class AsyncHttpBody:
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:

@@ -72,7 +72,7 @@ def map_error(error: Exception, url: str, seconds: float, proxy: ProxyInUse | No
         return no_address(url)
     if isinstance(error, httpx2.LocalProtocolError | httpcore2.LocalProtocolError | UnicodeEncodeError):
         return bad_header()
-    return broken(url, str(error), proxy)
+    return broken_connection(url, str(error), proxy)
 
 
 def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
@@ -136,7 +136,7 @@ def bad_header() -> ConfigurationError:
     return ConfigurationError("a header has characters that are not allowed in HTTP", hint="Check the API key.")
 
 
-def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
+def broken_connection(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
     """Returns the error for a connection that broke, or a response that is not HTTP."""
     error = ConnectionFailedError(
         f"the connection to {_origin(url)}{_through(proxy)} broke: {reason or 'connection closed'}"

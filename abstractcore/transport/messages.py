@@ -60,7 +60,7 @@ def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace | 
 @lru_cache(maxsize=256)
 def _target(url: str) -> tuple[httpcore2.URL, bytes]:
     """Returns `url` for a pool, and its `Host` header."""
-    address = parsed(url)
+    address = parse_url(url)
     target = httpcore2.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path)
     return target, address.netloc
 
@@ -72,7 +72,7 @@ def headers_of(request: WireRequest) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=256)
-def parsed(url: str) -> httpx2.URL:
+def parse_url(url: str) -> httpx2.URL:
     """Returns `url` with invalid characters escaped. Raises `httpx2.InvalidURL`."""
     address = httpx2.URL(url)
     if not address.host:

@@ -23,14 +23,14 @@ from ..schema.wire import unexpected_encoding
 from .failures import (
     CONNECT_SECONDS,
     bad_header,
-    broken,
+    broken_connection,
     cannot_unpack,
     connect_timeout,
     no_address,
     pool_timeout,
     read_timeout,
 )
-from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parsed
+from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parse_url
 from .pycurl_connections import CurlConnection, CurlResponse, WireCall
 from .pycurl_pools import DEFAULT_PORTS, CurlPool, Origin, failed_before_response, failed_in_body, not_http
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only, proxy_in_use
@@ -126,7 +126,7 @@ class PycurlBody:
         if exchange.running and not exchange.pieces:
             self._wait()
         if self._aborted:
-            raise broken(self._url, "it was closed by the client")
+            raise broken_connection(self._url, "it was closed by the client")
         if exchange.pieces:
             arrived = b"".join(exchange.pieces)
             exchange.pieces.clear()
@@ -266,7 +266,7 @@ class _CurlTarget(NamedTuple):
 def _target(url: str) -> _CurlTarget:
     """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
-        address = parsed(url)
+        address = parse_url(url)
     except httpx2.InvalidURL:
         address = None
     if address is None or address.scheme not in DEFAULT_PORTS:

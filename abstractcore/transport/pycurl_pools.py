@@ -21,8 +21,8 @@ import pycurl
 
 from ..errors import AbstractCoreError, ConnectionFailedError
 from ..ports import interruptible
-from .failures import ProxyInUse, broken, cannot_connect, connect_timeout, refused_by_proxy
-from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse, connected
+from .failures import ProxyInUse, broken_connection, cannot_connect, connect_timeout, refused_by_proxy
+from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse, connect
 from .settings import ProxyRoute, TransportSettings
 
 _NATIVE_CA = 1 << 4
@@ -184,7 +184,7 @@ class CurlPool:
         return url.host, url.port or DEFAULT_PORTS[url.scheme]
 
     def _connect(self, origin: Origin, due: float) -> socket.socket:
-        return connected(*self._nearest(origin), due)
+        return connect(*self._nearest(origin), due)
 
     def _configure(self, origin: Origin, easy: Any) -> None:
         """Sets the proxy of the settings only, the trusted authorities, and no DNS look-up by libcurl."""
@@ -224,7 +224,7 @@ def failed_before_response(
     if exchange.connect_error is not None:
         return cannot_connect(url, str(exchange.connect_error), proxy)
     if exchange.failure is None:
-        return broken(url, _CLOSED, proxy)
+        return broken_connection(url, _CLOSED, proxy)
     code, message = exchange.failure
     if code == pycurl.E_PEER_FAILED_VERIFICATION:
         return cannot_connect(url, f"certificate verify failed: {message}", proxy)
@@ -232,14 +232,14 @@ def failed_before_response(
         return cannot_connect(url, message.replace(" ", "_") if "::" in message else message, proxy)
     if connection.proxy_status() >= 400:
         return refused_by_proxy(url, proxy)
-    return broken(url, _REASONS.get(code, _NOT_HTTP), proxy)
+    return broken_connection(url, _REASONS.get(code, _NOT_HTTP), proxy)
 
 
 def failed_in_body(failure: tuple[int, str], url: str) -> ConnectionFailedError:
     """Returns the error for an interrupted body; `failure` is libcurl's error code and message."""
-    return broken(url, _REASONS.get(failure[0], _NOT_HTTP))
+    return broken_connection(url, _REASONS.get(failure[0], _NOT_HTTP))
 
 
 def not_http(url: str) -> ConnectionFailedError:
     """Returns the error for a head that is not HTTP."""
-    return broken(url, _NOT_HTTP)
+    return broken_connection(url, _NOT_HTTP)

@@ -21,7 +21,7 @@ import httpx2
 from ..ports import Body, current_interruption, interruptible
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import FAILURES, broken, map_error
+from .failures import FAILURES, broken_connection, map_error
 from .messages import (
     ConnectionLease,
     Decompressor,
@@ -366,7 +366,7 @@ class SyncHttpBody:
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:

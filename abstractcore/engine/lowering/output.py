@@ -75,7 +75,7 @@ def _because(plan: OutputPlan) -> str:
 
 
 def instruction(output: OutputSchema) -> str:
-    """Returns what asks a model for an answer of this schema: as a sketch of the type, if that is shorter."""
+    """Returns the instruction to answer in this schema: as a sketch of the type, if that is shorter."""
     from ...outputs.type_sketch import schema_instruction
 
     return schema_instruction(output.schema)
@@ -133,7 +133,7 @@ def output_plan(call: ModelCall, profile: ModelProfile, transpiler: Transpiler |
 
 
 def _lost(call: ModelCall, transpiler: Transpiler | None, *, as_tool: bool = False) -> str | None:
-    """Returns what the wire format cannot express of the call's schema; None if it can express all of its structure."""
+    """Returns the losses of the call's schema in the wire format; None if it can express all of its structure."""
     if call.output is None or not isinstance(transpiler, ChecksOutputSchemas):
         return None
     return transpiler.inexpressible(call.output, as_tool=as_tool)

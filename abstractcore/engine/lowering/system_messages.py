@@ -19,7 +19,7 @@ _BEGIN, _END = TextPart("<system>\n"), TextPart("\n</system>")
 def with_one_system_message(call: ModelCall) -> tuple[ModelCall, list[CallWarning]]:
     """Returns the call with at most one system message, its first message, and a warning for each that is moved."""
     mover = _SystemMessageMover(call.messages)
-    return call.with_(messages=mover.written()), mover.warnings
+    return call.with_(messages=mover.write()), mover.warnings
 
 
 class _SystemMessageMover:
@@ -31,7 +31,7 @@ class _SystemMessageMover:
         self._rest: list[Message] = []
         self.warnings: list[CallWarning] = []
 
-    def written(self) -> tuple[Message, ...]:
+    def write(self) -> tuple[Message, ...]:
         """Returns the conversation with one system message."""
         waiting: list[Message] = []
         for index, message in enumerate(self._messages):

@@ -135,7 +135,7 @@ def _read_error(data: Object) -> ReportedError:
         wait=_delay(details),
         request_id=next((text_of(info, "requestId") for info in _of_type(details, "RequestInfo")), None),
     )
-    if _TABLE.named(reported) is not errors.RateLimitError:
+    if _TABLE.error_class(reported) is not errors.RateLimitError:
         return reported
     quotas = _quotas(details)
     if _STORAGE in quotas:

@@ -123,7 +123,7 @@ def read_answer(data: bytes, *, keep_surrogates: bool = False) -> Any:
         return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
         value = _read_slowly(data, _nothing)
-        return value if keep_surrogates else mended(value)
+        return value if keep_surrogates else mend_texts(value)
 
 
 def read_event(data: bytes, cut: Cut) -> Any:
@@ -135,7 +135,7 @@ def read_event(data: bytes, cut: Cut) -> Any:
     try:
         return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
-        return mended(_read_slowly(data, _nothing), cut)
+        return mend_texts(_read_slowly(data, _nothing), cut)
 
 
 def _read_slowly(data: bytes, constant: Callable[[str], Any] | None) -> Any:
@@ -149,15 +149,15 @@ def _nothing(constant: str) -> None:
     return None
 
 
-def mended(value: Any, cut: Cut | None = None) -> Any:
+def mend_texts(value: Any, cut: Cut | None = None) -> Any:
     """Replaces lone surrogates in the texts of a JSON value, except for those that `cut` names."""
     if isinstance(value, str):
         return mend(value) if cut is None or cut else value
     if isinstance(value, list):
-        return [mended(item, cut or None) for item in cast("list[Any]", value)]
+        return [mend_texts(item, cut or None) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         names = cut or {}
-        return {mend(key): mended(item, names.get(key)) for key, item in cast(Object, value).items()}
+        return {mend(key): mend_texts(item, names.get(key)) for key, item in cast(Object, value).items()}
     return value
 
 

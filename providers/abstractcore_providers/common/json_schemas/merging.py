@@ -19,7 +19,7 @@ _ABOUT_OTHERS = frozenset({"additionalProperties", "patternProperties"})
 _ABOUT_THE_WHOLE = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 
 
-def merged(schemas: Sequence[Any]) -> Node | None:
+def merge(schemas: Sequence[Any]) -> Node | None:
     """Returns one schema equivalent to all of `schemas` together; None if there is no simple one."""
     if not all(schema is True or isinstance(schema, dict) for schema in schemas):
         return None

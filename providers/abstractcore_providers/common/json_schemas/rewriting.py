@@ -11,7 +11,7 @@ from .arrays import add_items, demand_items, is_tuple, tuple_as_list
 from .changes import SchemaChanges
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
-from .merging import merged
+from .merging import merge
 from .objects import add_type, close, has_any_keys, refuse_any_object, require
 from .references import definition_of, resolve, without_definitions
 from .roots import root_object
@@ -25,7 +25,7 @@ _MOST = 20_000
 _DEEPEST = 100
 
 
-def rewritten(
+def rewrite(
     schema: Mapping[str, Any], rules: Rules, changes: SchemaChanges, *, is_tool: bool = False
 ) -> Mapping[str, Any]:
     """Returns `schema` rewritten by `rules`, or the same object if it conforms. Changes are added to `changes`.
@@ -206,7 +206,7 @@ class _SchemaRewriter:
     def _join(self, node: Node, target: Any, path: str, depth: int) -> Any:
         """Returns the referenced schema, merged with the keywords next to the reference."""
         beside = {name: value for name, value in node.items() if name != "$ref"}
-        whole = merged([beside, without_definitions(target)])
+        whole = merge([beside, without_definitions(target)])
         if whole is None:
             raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{path}.$ref")
         self._changes.same(f"{path}.$ref", "became the schema it refers to")

@@ -8,7 +8,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 
 from .changes import SchemaChanges
-from .merging import merged
+from .merging import merge
 from .references import end_of, without_definitions
 from .rules import Rules
 from .subschemas import ROOT, Node, as_list, as_named, is_list
@@ -48,7 +48,7 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Sc
 
 def _follow_reference(root: Node, source: Mapping[str, Any], changes: SchemaChanges) -> Node:
     beside = {name: value for name, value in root.items() if name != "$ref"}
-    whole = merged([beside, without_definitions(end_of(source, root, ROOT))])
+    whole = merge([beside, without_definitions(end_of(source, root, ROOT))])
     if whole is None:
         raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{ROOT}.$ref")
     changes.same(f"{ROOT}.$ref", "became the schema it refers to")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .changes import SchemaChanges
-from .merging import merged
+from .merging import merge
 from .references import end_of
 from .subschemas import Node, as_list, check_schema, is_list, type_of, types_of
 
@@ -45,8 +45,8 @@ def _with_branches(node: Node, root: Mapping[str, Any], path: str, seen: set[str
             seen.add(str(data["$ref"]))
             beside = {name: value for name, value in data.items() if name != "$ref"}
             target = end_of(root, data, f"{path}.allOf[{index}]")
-            branches[index] = merged([target, beside])
-    return merged([rest, *branches])
+            branches[index] = merge([target, beside])
+    return merge([rest, *branches])
 
 
 def _keys(schema: Any) -> set[str]:

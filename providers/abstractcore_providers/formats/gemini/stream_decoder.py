@@ -13,7 +13,7 @@ from abstractcore.schema import Delta
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Cut, Object, count_of, mend_texts, object_of, objects_of, text_of
 from .blocks import Blocks, rest_of_grounding
 from .vocabulary import (
     GenerateContentDialect,
@@ -98,7 +98,7 @@ class ReplyDecoder(FrameDecoder):
 
     def _chunk(self, data: Object, body: bytes) -> None:
         if reports_error(data, marks=MARKS):
-            raise error_in_answer(mended(data))
+            raise error_in_answer(mend_texts(data))
         if MARKS.isdisjoint(data):
             self._ignore(data)
         is_first = self._out.awaits_start

@@ -22,7 +22,7 @@ from abstractcore.schema import (
 from ...common.call_options import name_options_left_out
 from ...common.conversations import in_order
 from ...common.reading import Object
-from ...common.response_bodies import BillingTable, merged
+from ...common.response_bodies import BillingTable, merge
 from .content import REPLY_AUDIO_TYPE, write_call
 from .decode import OPENING
 from .dialect import ChatDialect
@@ -57,7 +57,7 @@ def render(reply: ModelReply, dialect: ChatDialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
-    body = merged(body, usage_to_theirs(reply.usage, dialect.billing, metadata))
+    body = merge(body, usage_to_theirs(reply.usage, dialect.billing, metadata))
     WARNINGS.billing(reply.usage.billing, dialect.billing.read(body), warnings)
     return Rendered(to_json(body), tuple(warnings))
 

@@ -21,7 +21,7 @@ from abstractcore.schema import (
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
-from ...common.response_bodies import BillingTable, FinishReasons, merged
+from ...common.response_bodies import BillingTable, FinishReasons, merge
 from .dialect import (
     BLOCKS,
     CACHE_HITS,
@@ -216,7 +216,7 @@ def token_counts(data: Object, billing: Billing | None = None) -> Usage:
 def usage_to_theirs(usage: Usage, table: BillingTable, beside: Object) -> Object:
     """Returns the fields of a reply with token counts and billing data, in nested objects, for one with `beside`."""
     counts = USAGE.write(usage)
-    return merged({"usage": counts} if counts else {}, table.write(usage.billing, beside))
+    return merge({"usage": counts} if counts else {}, table.write(usage.billing, beside))
 
 
 def _output_tokens(data: Object, reasoning: int) -> int | None:
