@@ -155,7 +155,7 @@ class DecodedStream:
         set_origin(new, self._call)
         self._ids.set_in(new)
         self.deltas += new
-        if self._failure is not None and not any(map(_is_content, new)):
+        if self._failure is not None and all(isinstance(delta, ReplyStart | UsageDelta) for delta in new):
             raise self._failure
         return new
 
@@ -211,10 +211,6 @@ class DecodedStream:
             partial=partial_reply(self.deltas),
             hint="The error's `partial` holds what arrived.",
         )
-
-
-def _is_content(delta: Delta) -> bool:
-    return not isinstance(delta, ReplyStart | UsageDelta)
 
 
 def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:

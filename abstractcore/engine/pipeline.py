@@ -29,7 +29,7 @@ from ..ports import (
     Transport,
 )
 from ..ports.middleware import call_in, with_call
-from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart
+from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, TextPart
 from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
@@ -378,11 +378,8 @@ def _add_warnings(context: CallContext, warnings: Sequence[CallWarning]) -> None
 def _is_large(call: ModelCall) -> bool:
     """Whether work on the whole of a call may take longer than an event loop should wait."""
     parts = [part for message in call.messages for part in message.parts]
-    return is_large(parts) or is_large(call.tools) or sum(map(_length, parts)) > _MOST_TEXT
-
-
-def _length(part: Part) -> int:
-    return len(part.text) if isinstance(part, TextPart) else 0
+    characters = sum(len(part.text) for part in parts if isinstance(part, TextPart))
+    return characters > _MOST_TEXT or is_large(parts) or is_large(call.tools)
 
 
 def _wrong_input(context: CallContext) -> ConfigurationError:

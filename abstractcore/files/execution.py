@@ -67,6 +67,7 @@ async def execute_within_limits(
     are executed again, until none is. It ends, since each change leaves a file less.
     """
     usages: dict[str, dict[int, ConvertedFile]] = {}
+    has_limits = profile.media_limits or profile.media_tokens
     while True:
         executed = await execute_decisions(lowered, handlers, media, artifact, context)
         for decision in executed.lowered.decisions:
@@ -74,7 +75,7 @@ async def execute_within_limits(
                 file = executed.files[decision.part_path]
                 usages.setdefault(decision.part_path, {})[id(file)] = file
         failures = {path: file.failure for path, file in executed.files.items() if file.failure is not None}
-        if not failures and not (_has_limits(profile) and _sizes_changed(lowered, executed)):
+        if not failures and not (has_limits and _sizes_changed(lowered, executed)):
             break
         made = MadeFiles(lowered.decisions, await _contents(lowered, executed, profile, file_facts, context), failures)
         again = lower_again(made)
@@ -83,10 +84,6 @@ async def execute_within_limits(
         lowered = again
     stored = await with_stored_files(executed.lowered, lowered.call, executed.files, store)
     return _with_usage(stored, usages)
-
-
-def _has_limits(profile: ModelProfile) -> bool:
-    return bool(profile.media_limits or profile.media_tokens)
 
 
 def _sizes_changed(lowered: Lowered, executed: ExecutedCall) -> bool:

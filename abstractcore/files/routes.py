@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..ports import MediaHandler, ModelProfile, chosen_pages
 from ..schema import Blob, CallWarning, MediaKind, MediaPart, ModelCall, media_kind_of
@@ -61,7 +61,8 @@ def lower_media(
     def decided(path: str) -> MediaDecision:
         decision = _decide(parts[path], path, call, profile, handlers, configured)
         known = facts.get((parts[path].blob.sha256, parts[path].blob.media_type)) if facts else None
-        source = _source_of(decision.kind, explicit, by_default)
+        kind = decision.kind
+        source = "call" if kind in explicit else "configuration" if kind in by_default else "default"
         return replace(decision, policy_source=source, facts=known)
 
     decisions = made.decisions if made is not None else tuple(map(decided, parts))
@@ -140,12 +141,6 @@ def _revise_earlier(
         else:
             found.append(alternatives.left_out(decision, f"there is no room for it, and no text of it: {failure}"))
     return tuple(found)
-
-
-def _source_of(
-    kind: MediaKind, explicit: Mapping[MediaKind, str], by_default: Mapping[MediaKind, str]
-) -> Literal["call", "configuration", "default"]:
-    return "call" if kind in explicit else "configuration" if kind in by_default else "default"
 
 
 def _check_pages(decision: MediaDecision, part: MediaPart) -> None:

@@ -75,7 +75,7 @@ def choice_masses(reply: ModelReply, chosen: str, names: Sequence[str]) -> Choic
     is not reported to any name that continues there.
     """
     tokens = answer_tokens(reply)
-    texts = {name: f'{_json_text(name)}"' for name in names}
+    texts = {name: json.dumps(name, ensure_ascii=False)[1:] for name in names}
     joined = "".join(token.text for token in tokens)
     at = joined.rfind(f'"{texts[chosen]}')
     return None if at < 0 else _masses(tokens, at + 1, texts, chosen)
@@ -116,10 +116,6 @@ def _masses(tokens: Sequence[Token], start: int, texts: Mapping[str, str], chose
 def _possible_names(texts: Mapping[str, str], reached: str) -> list[str]:
     """Returns the names that an answer may still be when its text is `reached`."""
     return [name for name, text in texts.items() if text.startswith(reached) or reached.startswith(text)]
-
-
-def _json_text(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)[1:-1]
 
 
 def answer_tokens(reply: ModelReply) -> list[Token]:

@@ -98,7 +98,8 @@ class EndedCall:
                 record,
                 call=redacted_call(call) if call is not None else None,
                 reply=redacted_reply(reply) if reply is not None else None,
-                input=given and {name: _redact(name, value) for name, value in given.items()},
+                input=given
+                and {name: each if name == "trace_context" else redacted_data(each) for name, each in given.items()},
             )
         if call is not None:
             # A credential in the content is content; options and headers of a call are not.
@@ -135,10 +136,6 @@ def _input_of(context: CallContext) -> JSONObject | None:
         return None
     data = cast("JSONObject", to_data(_input_for_record(given)))
     return {name: value for name, value in data.items() if name not in _IN_RECORD}
-
-
-def _redact(name: str, value: JSONValue) -> JSONValue:
-    return value if name == "trace_context" else redacted_data(value)
 
 
 def _input_for_record(given: AnyInput) -> AnyInput:

@@ -125,7 +125,7 @@ class AsyncHttpTransport:
         self._settings = settings
         self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
-        self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
+        self.pools = LoopPools(partial(async_pool, settings), httpcore2.AsyncConnectionPool.aclose)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
@@ -147,9 +147,6 @@ class AsyncHttpTransport:
     async def close(self) -> None:
         """Closes the connections of the running loop."""
         await self.pools.close()
-
-    def _pool(self, route: ProxyRoute) -> httpcore2.AsyncConnectionPool:
-        return async_pool(self._settings, route)
 
 
 async def response_body(

@@ -195,7 +195,7 @@ class PycurlTransport:
         lease = self._lease(route, target, request.url, timeout)
         try:
             exchange = self._head(lease, _wire_call(request, target, due, timeout), request.url, due, timeout)
-            body = PycurlBody(lease, exchange, _headers(exchange, request.url), request.url, timeout)
+            body = PycurlBody(lease, exchange, lower_headers(_fields(exchange, request.url)), request.url, timeout)
         except BaseException:
             lease.discard()
             raise
@@ -284,10 +284,6 @@ def _wire_call(request: WireRequest, target: _CurlTarget, due: float, timeout: f
     lines.append("expect:")
     connect_due = due - timeout + min(timeout, CONNECT_SECONDS)
     return WireCall(request.method, target.url, lines, request.body, connect_due)
-
-
-def _headers(exchange: CurlResponse, url: str) -> Mapping[str, str]:
-    return lower_headers(_fields(exchange, url))
 
 
 def _fields(exchange: CurlResponse, url: str) -> Iterator[tuple[bytes, bytes]]:

@@ -7,7 +7,6 @@ to errors of this package, with our own messages: libcurl's may quote the URL.
 from __future__ import annotations
 
 import os
-import socket
 import ssl
 import sys
 import threading
@@ -16,7 +15,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import httpx2
 import pycurl
 
 from ..errors import AbstractCoreError, ConnectionFailedError
@@ -123,7 +121,7 @@ class CurlPool:
                     break
                 self._wait(due)
         try:
-            return CurlConnection(partial(self._configure, origin), partial(self._connect, origin))
+            return CurlConnection(partial(self._configure, origin), lambda due: connect(*self._nearest(origin), due))
         except BaseException:
             with self._changed:
                 self._open -= 1
@@ -183,13 +181,11 @@ class CurlPool:
         url = self._proxy.url
         return url.host, url.port or DEFAULT_PORTS[url.scheme]
 
-    def _connect(self, origin: Origin, due: float) -> socket.socket:
-        return connect(*self._nearest(origin), due)
-
     def _configure(self, origin: Origin, easy: Any) -> None:
         """Sets the proxy of the settings only, the trusted authorities, and no DNS look-up by libcurl."""
         easy.setopt(pycurl.NOPROXY, "")
-        easy.setopt(pycurl.PROXY, "" if self._proxy is None else _origin(self._proxy.url))
+        proxy = "" if self._proxy is None else str(self._proxy.url.copy_with(username=None, password=None))
+        easy.setopt(pycurl.PROXY, proxy)
         if self._proxy is not None and self._proxy.raw_auth:
             user, password = self._proxy.raw_auth
             easy.setopt(pycurl.PROXYUSERNAME, user)
@@ -197,10 +193,6 @@ class CurlPool:
         easy.setopt(pycurl.RESOLVE, [f"*:{self._nearest(origin)[1]}:127.0.0.1"])
         for option, value in self._trust.items():
             easy.unsetopt(option) if value is None else easy.setopt(option, value)
-
-
-def _origin(url: httpx2.URL) -> str:
-    return str(url.copy_with(username=None, password=None))
 
 
 _CLOSED = "connection closed"

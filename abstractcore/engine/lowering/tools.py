@@ -74,11 +74,8 @@ def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
         if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
             return None
         name = profile.tool_prompt or DEFAULT_FORMAT
-    return name if name != "native" and (call.tools or _has_calls(call)) else None
-
-
-def _has_calls(call: ModelCall) -> bool:
-    return any(message.role == "tool" or message.tool_calls for message in call.messages)
+    has_calls = any(message.role == "tool" or message.tool_calls for message in call.messages)
+    return name if name != "native" and (call.tools or has_calls) else None
 
 
 def forbids_tools(call: ModelCall) -> bool:

@@ -51,7 +51,7 @@ def renamed_reference(reference: Any, names: Mapping[str, str]) -> Any:
         return reference
     steps = reference.split("/")
     for index in range(2, len(steps)):
-        name = _name_of(steps[index])
+        name = _unescape(unquote(steps[index]))
         if steps[index - 1] == "properties" and name in names:
             steps[index] = names[name]
     return "/".join(steps)
@@ -86,10 +86,6 @@ def _tokens(reference: str, path: str) -> list[str]:
         hint = "Refer to it by its path, such as #/$defs/name."
         raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=path, hint=hint)
     return [_unescape(token) for token in pointer.split("/")[1:]]
-
-
-def _name_of(step: str) -> str:
-    return _unescape(unquote(step))
 
 
 def _unescape(token: str) -> str:

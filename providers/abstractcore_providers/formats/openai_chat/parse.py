@@ -236,7 +236,8 @@ def parse(request: WireRequest, dialect: ChatDialect) -> Parsed:
 
 
 def _call(dialect: ChatDialect, data: Object, warnings: list[CallWarning]) -> ModelCall:
-    _name_stream_options(data, warnings)
+    # Usage is always streamed; other stream options are not supported.
+    name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
     model = get_text(data.get("model"), "model")
     messages, output = get_list(data, "messages"), _output(data.get("response_format"))
     if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
@@ -288,11 +289,6 @@ def _thinking(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -
         elif thinking is not None:
             warnings.append(CallWarning("field_left_out", name, "another field sets thinking", value))
     return found
-
-
-def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
-    """Reads the stream options: usage is always streamed, and others are not supported."""
-    name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
 
 
 def _sampling(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -> Sampling:
