@@ -73,7 +73,7 @@ class DataMethods:
         The count is an `int`. Its `estimated` is True if the provider has no token-counting endpoint: see `plan`, whose
         estimate it is then. `stream` has no effect. Raises errors as `generate` does.
         """
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
         return drive(count_tokens(self._pipelines, self._pipelines.sync, prepared))
@@ -88,7 +88,7 @@ class DataMethods:
         **request: Unpack[CallRequest],
     ) -> schema.TokenCount:
         """The async version of `count_tokens`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
         return await count_tokens(self._pipelines, self._pipelines.asynchronous, prepared)
@@ -188,7 +188,7 @@ class DataMethods:
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> schema.TokenCount:
         """Returns the tokens of a call given as data. Otherwise as `count_tokens`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         request = self._preparer.given_call(call, timeout, stream=False)
         return drive(count_tokens(self._pipelines, self._pipelines.sync, request))
@@ -197,7 +197,7 @@ class DataMethods:
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> schema.TokenCount:
         """The async version of `count_tokens_call`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         request = self._preparer.given_call(call, timeout, stream=False)
         return await count_tokens(self._pipelines, self._pipelines.asynchronous, request)

@@ -14,9 +14,8 @@ from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderSer
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
-from .copies import LLMArguments
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
-from .llm import LLM
+from .llm import LLM, LLMArguments
 from .option_names import OptionNames
 from .option_values import (
     at_least_zero,

@@ -105,7 +105,7 @@ class Pipelines:
 
     def _cost_range(self, lowered: Lowered, tokens: int) -> CostRange | None:
         from ..files.token_estimates import audio_tokens
-        from ..telemetry.cost_ranges import cost_range
+        from ..telemetry.costs import cost_range
 
         session, call = self.session, lowered.call
         audio = audio_tokens(call, session.profile, lowered.decisions)

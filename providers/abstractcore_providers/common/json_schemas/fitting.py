@@ -8,9 +8,8 @@ from copy import deepcopy
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
 
-from .changes import SchemaChanges
+from .changes import RewritingCache, SchemaChanges, SchemaRewriting
 from .property_names import sent_properties, with_sent_properties
-from .recent import RewritingCache, SchemaRewriting
 from .rewriting import rewrite
 from .rules import AS_IT_IS, Effect, Rules, SchemaRules
 from .subschemas import ROOT

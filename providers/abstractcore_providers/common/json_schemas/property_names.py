@@ -8,8 +8,7 @@ from typing import Any, cast
 from abstractcore.schema import JSONObject
 
 from ..name_rules import NameRule
-from .changes import SchemaChanges
-from .recent import RewritingCache
+from .changes import RewritingCache, SchemaChanges
 from .references import renamed_reference
 from .subschemas import KINDS, ROOT, Node, is_list
 

@@ -7,17 +7,24 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
-from .arrays import add_items, demand_items, is_tuple, tuple_as_list
 from .changes import SchemaChanges
-from .keywords import ANNOTATIONS, leave_out_unknown
-from .limits import check_limits
-from .merging import merge
-from .objects import add_type, close, has_any_keys, refuse_any_object, require
-from .references import definition_of, resolve, without_definitions
-from .roots import root_object
+from .keywords import (
+    ANNOTATIONS,
+    add_items,
+    add_type,
+    close,
+    demand_items,
+    has_any_keys,
+    is_tuple,
+    leave_out_unknown,
+    refuse_any_object,
+    require,
+    tuple_as_list,
+)
+from .references import definition_of, merge, resolve, without_definitions
 from .rules import Rules
-from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
-from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
+from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_limits, check_type, is_list
+from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, root_object, split_types
 
 _MOST = 20_000
 """The largest number of subschemas: several times what any vendor accepts."""

@@ -12,8 +12,8 @@ from abstractcore_providers.common import json_schemas
 from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Rules, SchemaLimits, SchemaRules
 from abstractcore_providers.common.json_schemas.changes import SchemaChanges
 from abstractcore_providers.common.json_schemas.fitting import fit_output, fit_tool
-from abstractcore_providers.common.json_schemas.limits import check_limits
 from abstractcore_providers.common.json_schemas.rewriting import rewrite
+from abstractcore_providers.common.json_schemas.subschemas import check_limits
 from tests.providers.common.json_schemas import schemas
 from tests.providers.damage import paths_in, with_value
 
