@@ -106,7 +106,7 @@ with _LazyImports(globals()):
         SpeechStream as SpeechStream,
         Vision as Vision,
     )
-    from .client.contexts import context as context
+    from .client.option_values import context as context
     from .client.create_options import LLMOptions as LLMOptions
     from .client.factory import create_llm as create_llm
     from .client.llm import LLM as LLM

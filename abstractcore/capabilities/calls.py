@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, Prepared
 from ..ports import Runtime
-from ..schema import CallWarning, GenerateResponse, ModelReply
+from ..schema import CallWarning, GenerateResponse
 from .arguments import FileArgument, TextPieces, accepted_arguments, recognised_part
 from .backends import Backend, BackendPricing, CapabilityBackends
 from .invocation import BackendInput, Invocation
@@ -67,14 +67,14 @@ class BackendCalls:
     async def response(self, pipeline: Pipeline, request: BackendRequest) -> tuple[Backend, GenerateResponse[None]]:
         """Makes a call; raises as the methods of capabilities do."""
         started = self._start(pipeline, request)
-        return started.backend, await started.pipeline.generate(started.prepare, started.timeout, _no_output)
+        return started.backend, await started.pipeline.generate(started.prepare, started.timeout)
 
     def stream(self, pipeline: Pipeline, request: BackendRequest) -> tuple[Backend, CallStream]:
         """Returns the stream of a call, which begins at its first read."""
         from ..engine import CallStream
 
         started = self._start(pipeline, request)
-        return started.backend, CallStream(started.pipeline, started.prepare, started.timeout, _no_output)
+        return started.backend, CallStream(started.pipeline, started.prepare, started.timeout)
 
     def _start(self, pipeline: Pipeline, request: BackendRequest) -> _BackendCall:
         self._caller.check_open()
@@ -148,7 +148,3 @@ def _media_type(format: object) -> str | None:
 
 def _chosen(given: Any, default: Any) -> Any:
     return default if given is None else given
-
-
-def _no_output(reply: ModelReply) -> None:
-    return None

@@ -83,7 +83,7 @@ class VisionModel:
     def __call__(
         self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
     ) -> Caption:
-        """Returns what the model answers. `timeout` is in seconds; errors are those of `generate`."""
+        """Returns the model's answer. `timeout` is in seconds; errors are those of `generate`."""
         response = self._model.llm().generate(
             question, media=list(images), media_policy={"image": "native"}, timeout=timeout, parent_id=parent_id
         )
@@ -101,7 +101,7 @@ class TranscriptionModel:
         self.name = self._model.name
 
     def limits(self, language: str | None, speakers: bool) -> RecordingLimits:
-        """Returns what the model accepts and reports, as far as it is known; raises the errors of `create_llm`."""
+        """Returns the known limits of recordings and transcripts; raises the errors of `create_llm`."""
         profile = self._model.llm().profile
         rules, limits = profile.transcription or _TEXT_ONLY, profile.media_limits
         tells_speakers = rules.speakers == "always" or (speakers and rules.speakers is not None)
@@ -127,7 +127,7 @@ class TranscriptionModel:
         timeout: float | None,
         parent_id: str | None,
     ) -> Transcription:
-        """Returns what is said; errors are those of `generate`. `seconds` is the length, `timeout` the time for it."""
+        """Returns the transcript; raises as `generate` does. `seconds` is the length, `timeout` the time for it."""
         arguments = {
             "language": language,
             "terms": terms,
@@ -141,9 +141,9 @@ class TranscriptionModel:
         )
         usage = _usage_with_cost(result.usage, result.cost)
         found: Transcription = result.value
-        return replace(found, usage=usage, warnings=tuple(map(self._named, result.warnings)))
+        return replace(found, usage=usage, warnings=tuple(map(self._with_model_name, result.warnings)))
 
-    def _named(self, warning: CallWarning) -> CallWarning:
+    def _with_model_name(self, warning: CallWarning) -> CallWarning:
         """Returns a warning that says that it is of this model, not of the one that is called."""
         return replace(warning, message=f"{self.name}: {warning.message}")
 

@@ -94,5 +94,5 @@ def rounds_plan(
     setup = None
     if policy is not None:
         services = pipelines.services
-        setup = ToolSetup({}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered_in)
+        setup = ToolSetup({}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lower_in)
     return RoundsPlan(setup, output_retries, output_check, output, loop, answers)

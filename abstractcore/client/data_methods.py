@@ -17,8 +17,7 @@ from ..outputs import ResponseModel
 from ..ports import AnyInput, Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import DEFAULT_TIMEOUT_SECONDS, PreparedRequest
+from .pipelines import DEFAULT_TIMEOUT_SECONDS, Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class DataMethods:
         The count is an `int`. Its `estimated` is True if the provider has no token-counting endpoint: see `plan`, whose
         estimate it is then. `stream` has no effect. Raises errors as `generate` does.
         """
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
         return drive(count_tokens(self._pipelines, self._pipelines.sync, prepared))
@@ -89,7 +88,7 @@ class DataMethods:
         **request: Unpack[CallRequest],
     ) -> schema.TokenCount:
         """The async version of `count_tokens`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
         return await count_tokens(self._pipelines, self._pipelines.asynchronous, prepared)
@@ -156,29 +155,29 @@ class DataMethods:
 
         Raises `InvalidInputError` for a call of another provider or model.
         """
-        return drive(self._preparer.given(call, timeout, stream=False).response(self._pipelines.sync))
+        return drive(self._preparer.given_call(call, timeout, stream=False).response(self._pipelines.sync))
 
     async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """The async version of `run`."""
-        return await self._preparer.given(call, timeout, stream=False).response(self._pipelines.asynchronous)
+        return await self._preparer.given_call(call, timeout, stream=False).response(self._pipelines.asynchronous)
 
     def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> streams.Stream[None]:
         """Makes a call given as data, and returns a stream of the answer."""
-        return self._preparer.given(call, timeout, stream=True).sync_stream(self._pipelines.sync)
+        return self._preparer.given_call(call, timeout, stream=True).sync_stream(self._pipelines.sync)
 
     def astream_call(
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> streams.AsyncStream[None]:
         """The async version of `stream_call`, for `async with` and `async for`."""
-        return self._preparer.given(call, timeout, stream=True).async_stream(self._pipelines.asynchronous)
+        return self._preparer.given_call(call, timeout, stream=True).async_stream(self._pipelines.asynchronous)
 
     def plan_call(self, call: ModelCall) -> schema.Plan:
         """Returns the plan of a call given as data. Otherwise as `plan`."""
-        return drive(self._plan(self._pipelines.sync, self._preparer.given(call, None, stream=False)))
+        return drive(self._plan(self._pipelines.sync, self._preparer.given_call(call, None, stream=False)))
 
     async def aplan_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> schema.Plan:
         """The async version of `plan_call`: its files are measured in a worker thread."""
-        return await self._plan(self._pipelines.asynchronous, self._preparer.given(call, timeout, stream=False))
+        return await self._plan(self._pipelines.asynchronous, self._preparer.given_call(call, timeout, stream=False))
 
     async def _plan(self, pipeline: Pipeline, request: PreparedRequest) -> schema.Plan:
         prepared = await request.prepare(pipeline.runtime)
@@ -189,18 +188,18 @@ class DataMethods:
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> schema.TokenCount:
         """Returns the tokens of a call given as data. Otherwise as `count_tokens`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
-        request = self._preparer.given(call, timeout, stream=False)
+        request = self._preparer.given_call(call, timeout, stream=False)
         return drive(count_tokens(self._pipelines, self._pipelines.sync, request))
 
     async def acount_tokens_call(
         self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
     ) -> schema.TokenCount:
         """The async version of `count_tokens_call`."""
-        from .token_counting import count_tokens
+        from .operations import count_tokens
 
-        request = self._preparer.given(call, timeout, stream=False)
+        request = self._preparer.given_call(call, timeout, stream=False)
         return await count_tokens(self._pipelines, self._pipelines.asynchronous, request)
 
     def operate_call(

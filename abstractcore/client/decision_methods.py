@@ -12,8 +12,7 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import PreparedRequest
+from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class DecisionMethods:
         call = drive(cast(Any, self._preparer.request("-", kind, options, self).prepare(runtime))).call
         transpiler = pipelines.session.transpiler
         most = transpiler.most_alternatives if isinstance(transpiler, ReportsAlternatives) else _ALTERNATIVES
-        lowered = pipelines.lowered(call.with_(sampling=replace(call.sampling, top_logprobs=most)))
+        lowered = pipelines.lower(call.with_(sampling=replace(call.sampling, top_logprobs=most)))
         if lowered.reading is not None and lowered.reading.output_tool is not None:
             return None
         if any("top_logprobs" in warning.path for warning in transpiler.encode(lowered.call).warnings):

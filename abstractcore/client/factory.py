@@ -14,11 +14,18 @@ from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderSer
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
-from .copies import LLMArguments
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
-from .llm import LLM
+from .llm import LLM, LLMArguments
 from .option_names import OptionNames
-from .option_values import at_least_zero, check_options, extra_headers, frozen_option, media_policy, merged, seconds
+from .option_values import (
+    at_least_zero,
+    check_options,
+    extra_headers,
+    frozen_option,
+    media_policy,
+    merge_options,
+    seconds,
+)
 from .options import CALL_OPTIONS
 from .pipelines import Pipelines
 from .preparing import RequestPreparer
@@ -78,7 +85,7 @@ def create_llm(
     known = {*LLM_OPTIONS, *chosen.options}
     names = OptionNames(name, CREATE_OPTIONS)
     names.check(options, known, f"the provider {name!r}", services.registry.capabilities)
-    given = merged({}, options)
+    given = merge_options({}, options)
     _check_defaults(given)
     if _is_set(given.get("transcription_model")):
         from .auxiliary_models import is_of_provider

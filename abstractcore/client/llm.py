@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from .. import schema
 from ..concurrency import drive
-from ..errors import ConfigurationError
+from ..copying import check_picklable
+from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
 from ..schema import GenerateResponse, ModelCall
-from ..scrubbing import shown_url
-from .copies import LLMArguments
+from ..scrubbing import credentials_of, shown_url
 from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
-from .options import CallRequest
-from .pipelines import Pipelines
-from .prepared_requests import PreparedRequest
+from .options import CallRequest, Output
+from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
+
+if TYPE_CHECKING:
+    from .services import Services
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LLMArguments:
+    """The arguments that `create`, which is `create_llm`, was called with."""
+
+    create: Callable[..., Any]
+    provider: str | None
+    model: str | None
+    services: Services | None
+    options: Mapping[str, Any]
+
+    def again(self) -> Any:
+        """Returns another LLM of the same arguments, with the same services."""
+        return self.create(self.provider, self.model, services=self.services, **self.options)
+
+    def picklable(self) -> partial[Any]:
+        """Returns the function that creates an LLM where it is unpickled, with the key in that environment.
+
+        Raises `InvalidInputError` with the name of an argument that belongs to this process, that cannot be pickled, or
+        that holds a credential: a pickle is not a place for one.
+        """
+        if self.services is not None:
+            hint = "Call create_llm in the other process, with Services of its own."
+            raise InvalidInputError("an LLM with services of its own is not pickled", path="services", hint=hint)
+        for name, value in self.options.items():
+            if any(credentials_of({name: value})):
+                hint = (
+                    "Leave it out and set the provider's environment variable, or call create_llm in the other process."
+                )
+                raise InvalidInputError("an LLM with a credential in its options is not pickled", path=name, hint=hint)
+            if name == "middleware" and isinstance(value, list | tuple):
+                for index, each in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+                    check_picklable(each, f"{name}[{index}]")
+            else:
+                check_picklable(value, name)
+        return partial(self.create, self.provider, self.model, **self.options)
+
 
 if TYPE_CHECKING:
     import typing_extensions
@@ -71,20 +113,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    def generate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[CallRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     def generate(
@@ -101,20 +133,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def generate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[CallRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def generate(
@@ -157,20 +179,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    async def agenerate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[CallRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     async def agenerate(
@@ -187,20 +199,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         self,
         prompt: str | None = None,
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    async def agenerate(
-        self,
-        prompt: str | None = None,
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     async def agenerate(
@@ -233,17 +235,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @overload
     def stream(
-        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def stream(
         self,
         prompt: str | None = None,
         *,
-        response_model: typing_extensions.TypeForm[T],
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         **request: Unpack[CallRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def stream(
@@ -260,17 +257,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @overload
     def astream(
-        self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    def astream(
         self,
         prompt: str | None = None,
         *,
-        response_model: typing_extensions.TypeForm[T],
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         **request: Unpack[CallRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     def astream(
@@ -311,8 +303,8 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         return self._pipelines.session.endpoint
 
     def charge(self, usage: schema.Usage) -> Charge:
-        """Returns what these tokens cost at the prices of the model, now, as an estimate: for calls that were cancelled
-        before the provider reported them.
+        """Returns the cost of these tokens at the prices of the model, now, as an estimate: for calls that were
+        cancelled before the provider reported them.
         """
         now = self._pipelines.services.clock.time_of_day()
         return self._pipelines.pricing.charge(BilledResponse(usage, self.model, now, complete=False))

@@ -112,7 +112,7 @@ class LLMCapabilities:
             return capability.connect(options, ServicesOfCapability(self._pipelines.services, self))
 
     def _caller(self) -> Caller:
-        """Returns what backends need of the LLM."""
+        """Returns the part of the LLM that backends use."""
         pipelines, services = self._pipelines, self._pipelines.services
 
         def load(source: Any, path: str) -> MediaPart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .. import schema
 from ..concurrency import drive
@@ -11,7 +11,7 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse
-from .options import ResumeRequest
+from .options import Output, ResumeRequest
 from .pipelines import Pipelines
 from .preparing import RequestPreparer
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 else:
     streams = LazyModule("abstractcore.client.streams")
     typing_extensions = LazyModule("typing_extensions")
-
-T = TypeVar("T")
 
 
 class LoopMethods:
@@ -38,21 +36,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    def resume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     def resume(
@@ -71,21 +58,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> streams.Stream[None]: ...
-
-    @overload
-    def resume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[ResumeRequest],
-    ) -> streams.Stream[T]: ...
+    ) -> streams.Stream[Output]: ...
 
     @overload
     def resume(
@@ -120,7 +96,7 @@ class LoopMethods:
         `response_model` where the loop was begun without one; `UnknownOptionError` for an option of the first call,
         which the loop keeps; and errors as `generate` does.
         """
-        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
+        prepared = self._preparer.resumption(loop, answers, response_model, request, self, stream=stream)
         if stream:
             return prepared.sync_stream(self._pipelines.sync)
         return drive(prepared.response(self._pipelines.sync))
@@ -131,21 +107,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[None]: ...
-
-    @overload
-    async def aresume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[False] = False,
-        **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[T]: ...
+    ) -> GenerateResponse[Output]: ...
 
     @overload
     async def aresume(
@@ -164,21 +129,10 @@ class LoopMethods:
         loop: schema.ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: None = None,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> streams.AsyncStream[None]: ...
-
-    @overload
-    async def aresume(
-        self,
-        loop: schema.ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[schema.ToolAnswer] = (),
-        *,
-        response_model: typing_extensions.TypeForm[T],
-        stream: Literal[True],
-        **request: Unpack[ResumeRequest],
-    ) -> streams.AsyncStream[T]: ...
+    ) -> streams.AsyncStream[Output]: ...
 
     @overload
     async def aresume(
@@ -204,7 +158,7 @@ class LoopMethods:
         """The async version of `resume`. With `stream=True` it returns what `llm.astream` does:
         `async with await llm.aresume(..., stream=True) as stream`.
         """
-        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
+        prepared = self._preparer.resumption(loop, answers, response_model, request, self, stream=stream)
         if stream:
             return prepared.async_stream(self._pipelines.asynchronous)
         return await prepared.response(self._pipelines.asynchronous)

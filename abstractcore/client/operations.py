@@ -1,19 +1,32 @@
-"""Operations of a provider's wire format by name, and their inputs, from the arguments of `LLM.operate`."""
+"""Operations of a provider's wire format by name, and their inputs, from the arguments of `LLM.operate`.
+
+`count_tokens`: the input tokens of a call, counted by its provider, or else as an estimate that says so.
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
-from ..engine import Prepare, Prepared
-from ..errors import InvalidInputError, UnsupportedOptionError
+from ..engine import InTime, Pipeline, Prepare, Prepared
+from ..errors import (
+    BadRequestError,
+    InvalidInputError,
+    ModelNotFoundError,
+    NotFoundError,
+    ProviderError,
+    UnsupportedOptionError,
+)
 from ..ports import CHAT, AnyInput, HasOperations, Operation, Operations, Runtime, Transpiler
 from ..registry import did_you_mean, nearest_names
 from ..schema import ModelCall, OperationInput, SchemaError
 from ..schema.base_error import shown
+from ..schema.token_counts import TokenCount
+from .pipelines import Pipelines, PreparedRequest
 
 _NONE: Operations = MappingProxyType({})
 _OF_ALL = frozenset(field.name for field in fields(OperationInput)) | {"call"}
@@ -52,7 +65,7 @@ def check_arguments(operation: Operation[Any, Any], arguments: Mapping[str, Any]
 
 
 def with_input(prepare: Prepare, input_of: Callable[[ModelCall], AnyInput]) -> Prepare:
-    """Returns what prepares the input that `input_of` makes of the call that `prepare` prepares."""
+    """Returns a function that prepares the input that `input_of` makes of the call of `prepare`."""
 
     async def prepare_input(runtime: Runtime) -> Prepared:
         prepared = await prepare(runtime)
@@ -65,7 +78,7 @@ def input_on_call(operation: Operation[Any, Any], arguments: Mapping[str, Any], 
     """Returns the input of an operation that takes a call; raises `InvalidInputError` with the path of an invalid
     argument.
     """
-    return call if operation.input is ModelCall else _made(operation, {"call": call, **arguments}, arguments)
+    return call if operation.input is ModelCall else _new_input(operation, {"call": call, **arguments}, arguments)
 
 
 def input_without_call(
@@ -80,7 +93,7 @@ def input_without_call(
     """
     taken = {name for name in _names(operation) if name not in arguments}
     values = {name: value for name, value in options.items() if name in taken or name in _OF_ALL}
-    made = _made(operation, {**values, **arguments}, arguments)
+    made = _new_input(operation, {**values, **arguments}, arguments)
     others = [name for name, value in request.items() if value is not None and name not in taken | _OF_REQUESTS]
     if others:
         hint = "Leave it out: what the operation takes is in `arguments`."
@@ -95,7 +108,7 @@ def check_input(operation: Operation[Any, Any], given: AnyInput) -> None:
         raise InvalidInputError(f"the operation {operation.name!r} expects a {expected}, got {name}", path="call")
 
 
-def _made(operation: Operation[Any, Any], values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+def _new_input(operation: Operation[Any, Any], values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
     """Returns an input; raises `InvalidInputError` with the path of an invalid value."""
     try:
         return operation.input(**values)
@@ -119,3 +132,49 @@ def _hint(name: str, operations: Operations) -> str:
     return (
         f"Its operations: {', '.join(operations)}." if operations else "It supports chat only: use llm.generate(...)."
     )
+
+
+_COUNT_TOKENS: Final = "count_tokens"
+_NO_ROUTE: Final = frozenset({405, 501})
+_NOT_COUNTED: Final = re.compile(r"counting tokens|token counting")
+"""What Bedrock says of a model or a file that it does not count (issue 6370 of aws-sdk-java-v2 on GitHub)."""
+
+
+async def count_tokens(pipelines: Pipelines, pipeline: Pipeline, request: PreparedRequest) -> TokenCount:
+    """Returns the provider's count; an estimate if its wire format has none, or its server has no route for it.
+
+    Raises errors as a call does, also those of a provider that can count and fails.
+    """
+    transpiler, prepare = pipelines.session.transpiler, _once(request.prepare)
+    if isinstance(transpiler, HasOperations) and _COUNT_TOKENS in transpiler.operations:
+        operation = find_operation(transpiler, _COUNT_TOKENS)
+        try:
+            return TokenCount((await pipeline.operate(operation, prepare, request.timeout)).value)
+        except ProviderError as error:
+            if not _has_no_count(error):
+                raise
+    prepared = await prepare(pipeline.runtime)
+    async with InTime(pipeline.runtime, request.timeout):
+        plan = await pipeline.runtime.call(pipelines.plan, prepared.call, (), kind="files")
+    return TokenCount(plan.estimated_input_tokens or 0, estimated=True)
+
+
+def _once(prepare: Prepare) -> Prepare:
+    """Returns a function that prepares a call once: an open file can be read once."""
+    made: list[Prepared] = []
+
+    async def prepared(runtime: Runtime) -> Prepared:
+        if not made:
+            made.append(await prepare(runtime))
+        return made[0]
+
+    return prepared
+
+
+def _has_no_count(error: ProviderError) -> bool:
+    """Whether an error says that the server has no route for counts, or does not count this model or file."""
+    if isinstance(error, ModelNotFoundError):
+        return False
+    if isinstance(error, NotFoundError) or error.status in _NO_ROUTE:
+        return True
+    return isinstance(error, BadRequestError) and _NOT_COUNTED.search(error.message) is not None

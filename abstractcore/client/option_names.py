@@ -136,7 +136,7 @@ class OptionNames:
                 raise UnknownOptionError(f"{where} has no option {name!r}.", hint=self._hint(name, known))
 
     def _hint(self, name: str, known: Collection[str]) -> str:
-        """Returns what to write instead: our name, the function that takes it, an alternative, or similar names."""
+        """Returns the hint of an error: our name, the function that takes it, an alternative, or similar names."""
         ours = OTHER_NAMES.get(name, name)
         if known is RESUME_FIELDS and ours not in known and ours in _KEPT_BY_LOOPS:
             return f"The loop keeps that of its first call: llm.generate(..., {ours}=...)."

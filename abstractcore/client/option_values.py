@@ -1,11 +1,14 @@
-"""Options in their short forms as values of a `ModelCall`, and the call that is built of them."""
+"""Options in their short forms, and of an enclosing `context`, as values of a `ModelCall`; the call built of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast, get_args
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
+from .. import schema
 from ..errors import InvalidInputError
 from ..registry.suggestions import name_hint
 from ..schema import (
@@ -65,7 +68,7 @@ _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
 
-def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def merge_options(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
 
     Tags are merged too, and policies and histories for kinds of files.
@@ -210,7 +213,7 @@ def tool_choice(value: object) -> ToolChoice | None:
     raise InvalidInputError(
         f"{shown(value)} is not a valid tool choice",
         path="tool_choice",
-        hint=f"Use 'auto', 'none', 'required', or {_forced(value)}.",
+        hint=f"Use 'auto', 'none', 'required', or {_forced_choice(value)}.",
     )
 
 
@@ -235,7 +238,7 @@ def _is_required(choice: object) -> bool:
     return isinstance(choice, str) and choice == "required"
 
 
-def _forced(value: object) -> str:
+def _forced_choice(value: object) -> str:
     """Returns the tool choice that forces a tool, with the name that a function, a text or a mapping gives it."""
     name: object = value
     if isinstance(value, Mapping):
@@ -353,3 +356,67 @@ def _at(path: str, make: Any, *arguments: object) -> Message:
         return make(*arguments)
     except SchemaError as error:
         raise SchemaError(error.message, path) from None
+
+
+T = TypeVar("T", ModelCall, "schema.OperationInput")
+
+
+class CallScope(NamedTuple):
+    """The tags and the parent of enclosing blocks."""
+
+    tags: Mapping[str, str]
+    parent_id: str | None
+
+
+_scope: ContextVar[CallScope | None] = ContextVar("abstractcore_call_scope", default=None)
+
+
+def scoped_options(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the defaults of a call's options, with those of the enclosing block over them."""
+    scope = _scope.get()
+    if scope is None:
+        return defaults
+    parent = {"parent_id": scope.parent_id} if scope.parent_id is not None else {}
+    return {**defaults, "tags": {**defaults.get("tags", {}), **scope.tags}, **parent}
+
+
+def scoped_call(given: T) -> T:
+    """Returns a call, or an input without one, with tags and parent of the enclosing block, where it sets none."""
+    scope = _scope.get()
+    if scope is None:
+        return given
+    return given.with_(tags={**scope.tags, **given.tags}, parent_id=given.parent_id or scope.parent_id)
+
+
+@contextmanager
+def context(
+    *, session: str | None = None, tags: Mapping[str, str] | None = None, parent_id: str | None = None
+) -> Generator[None]:
+    """Adds these tags (`session` is one of them) and this parent to every call in the block.
+
+    Inner blocks add to outer ones; a call's own values take precedence. It applies to tasks created in the block and
+    to `asyncio.to_thread`. Before Python 3.14 a new thread starts without context variables: run your function in it
+    with `contextvars.copy_context().run`. Raises `InvalidInputError` for a tag that is not a string.
+    """
+    outer = _scope.get() or CallScope({}, None)
+    given = {**_tags(tags or {}), **({"session": _text(session, "session")} if session is not None else {})}
+    parent = outer.parent_id if parent_id is None else _text(parent_id, "parent_id")
+    token = _scope.set(CallScope({**outer.tags, **given}, parent))
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # an async generator may be closed by another task, in another context
+            _scope.reset(token)
+
+
+def _tags(tags: object) -> dict[str, str]:
+    if not isinstance(tags, Mapping):
+        raise InvalidInputError(f"expected a mapping, got {type(tags).__name__}", path="tags")
+    given = cast("Mapping[object, object]", tags)
+    return {_text(name, "tags"): _text(value, f"tags.{name}") for name, value in given.items()}
+
+
+def _text(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected text, got {type(value).__name__}", path=path)
+    return value

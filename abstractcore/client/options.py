@@ -21,10 +21,18 @@ from ..schema import (
 )
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from ..files import loading
     from ..tools import policy, toolset
     from . import message_inputs
+
+    Output = TypeVar("Output", default=None)
+    """The type of the output of a response: None without `response_model`."""
 else:
+    from typing import TypeVar
+
+    Output = TypeVar("Output")
     loading = LazyModule("abstractcore.files.loading")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
     policy = LazyModule("abstractcore.tools.policy")

@@ -1,26 +1,34 @@
-"""The sync and the async pipeline of an LLM, created on first use, so that creating an LLM does no I/O."""
+"""The sync and the async pipeline of an LLM, created on first use, and `PreparedRequest`, which runs in one of them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..engine import Pipeline, credentials_of_endpoint, lower, refuse_losses
-from ..errors import AbstractCoreError
+from ..engine import OutputReader, Pipeline, Prepare, credentials_of_endpoint, lower, refuse_losses
+from ..errors import AbstractCoreError, RequestTimeoutError
 from ..files.call_files import CallFiles
 from ..files.parts import media_parts
-from ..ports import Middleware, Pricing, ProviderSession, Runtime, Transport
-from ..schema import CallWarning, Lowered, ModelCall
+from ..ports import CapabilityName, Middleware, ModelProfile, Pricing, ProviderSession, Runtime, Transport
+from ..registry import Registry
+from ..schema import AudioPart, CallWarning, GenerateResponse, ImagePart, Lowered, Modality, ModelCall
 from ..scrubbing import Secrets
 from .services import Connections, Services
 
 if TYPE_CHECKING:
+    from ..capabilities import Vision, VoiceFacade
+    from ..engine import CallStream
+    from ..engine.answer_checks import AnswerCheck, CheckedStream
+    from ..engine.round_stream import RoundStream
+    from ..engine.tool_rounds import RoundsPlan
     from ..files.facts import FactsByFile
     from ..files.loading import MediaLoader
     from ..ports import Transcriber
-    from ..schema import CostRange, Plan, TokenCount
+    from ..schema import CostRange, MediaResult, Plan, TokenCount
     from .auxiliary_models import CreateLLM
+    from .streams import AsyncStream, Stream
 
 _log = logging.getLogger("abstractcore")
 
@@ -69,21 +77,21 @@ class Pipelines:
             self._async = self._make(self.services.async_runtime, self._connections.asynchronous())
         return self._async
 
-    def lowered(self, call: ModelCall) -> Lowered:
+    def lower(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
         if not media_parts(call):
-            return self._lowered(call, {})
-        return self.files.as_planned(self._lowered(call, self.files.facts.of_all(call)))
+            return self._lower(call, {})
+        return self.files.as_planned(self._lower(call, self.files.facts.of_all(call)))
 
     def plan(self, call: ModelCall, warnings: tuple[CallWarning, ...]) -> Plan:
-        """Returns the plan of a call with the warnings that it has already; blocks as `lowered` does.
+        """Returns the plan of a call with the warnings that it has already; blocks as `lower` does.
 
         Raises `UnsupportedOptionError` for further warnings of losses if the call is strict.
         """
         from ..files.token_estimates import estimated_tokens
         from ..schema import Plan
 
-        lowered = self.lowered(call)
+        lowered = self.lower(call)
         if call.strict:
             refuse_losses(lowered.warnings, call)
         tokens = estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
@@ -97,7 +105,7 @@ class Pipelines:
 
     def _cost_range(self, lowered: Lowered, tokens: int) -> CostRange | None:
         from ..files.token_estimates import audio_tokens
-        from ..telemetry.cost_ranges import cost_range
+        from ..telemetry.costs import cost_range
 
         session, call = self.session, lowered.call
         audio = audio_tokens(call, session.profile, lowered.decisions)
@@ -110,18 +118,18 @@ class Pipelines:
         """
         from ..files.token_estimates import estimated_tokens
 
-        facts: FactsByFile = self.files.facts.known(call) if media_parts(call) else {}
+        facts: FactsByFile = self.files.facts.known_facts(call) if media_parts(call) else {}
         try:
-            lowered = self._lowered(call, facts)
+            lowered = self._lower(call, facts)
         except AbstractCoreError:  # a call that is refused has tokens nevertheless
             return estimated_tokens(call, self.session.profile)
         return estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
 
-    async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
+    async def lower_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""
-        return self._lowered(call, await self.files.facts_of(call, runtime))
+        return self._lower(call, await self.files.facts_of(call, runtime))
 
-    def _lowered(self, call: ModelCall, facts: FactsByFile) -> Lowered:
+    def _lower(self, call: ModelCall, facts: FactsByFile) -> Lowered:
         now = self.services.clock.time_of_day()
         return lower(
             call,
@@ -135,7 +143,7 @@ class Pipelines:
         )
 
     def media_loader(self) -> MediaLoader:
-        """Returns what loads files of a call; their passwords are kept for this and further calls."""
+        """Returns the loader of a call's files; their passwords are kept for this and further calls."""
         from ..files.loading import MediaLoader
 
         return MediaLoader(self.files.handlers, self.services.fetcher, self._keep_password)
@@ -183,3 +191,134 @@ class Pipelines:
         from .auxiliary_models import TranscriptionModel, is_of_provider
 
         return TranscriptionModel(model, self._create) if is_of_provider(model, self.registry) else None
+
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+_CAPABILITIES: Mapping[Modality, CapabilityName] = {"audio": "voice", "image": "vision"}
+
+
+class PreparedRequest(NamedTuple):
+    """A request, validated as far as possible without reading files; `timeout` is in seconds."""
+
+    prepare: Prepare
+    timeout: float | None
+    read_output: OutputReader | None = None
+    rounds: RoundsPlan | None = None
+    check: AnswerCheck | None = None
+    media: AnswerMedia | None = None
+
+    def response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+        """Returns a coroutine of the response."""
+        response = self._response(pipeline)
+        if self.check is not None:
+            from ..engine.answer_checks import check_response
+
+            response = check_response(response, self.check, pipeline)
+        return response if self.media is None else self.media.add_to(response, pipeline)
+
+    def _response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+        if self.rounds is None:
+            return pipeline.generate(self.prepare, self.timeout, self.read_output)
+        from ..engine.tool_rounds import Rounds, generate_in_rounds
+
+        rounds = Rounds(pipeline, self.prepare, self.timeout, self.read_output, self.rounds)
+        return generate_in_rounds(rounds, pipeline)
+
+    def sync_stream(self, pipeline: Pipeline) -> Stream[Any]:
+        """Returns the stream of the call in sync code."""
+        from .streams import Stream
+
+        return Stream(self.open_stream(pipeline))
+
+    def async_stream(self, pipeline: Pipeline) -> AsyncStream[Any]:
+        """Returns the stream of the call in async code."""
+        from .streams import AsyncStream
+
+        return AsyncStream(self.open_stream(pipeline))
+
+    def open_stream(self, pipeline: Pipeline) -> CallStream | RoundStream | CheckedStream:
+        """Returns the stream of the call, which is sent at its first read."""
+        stream = self._unchecked_stream(pipeline)
+        if self.check is None:
+            return stream
+        from ..engine.answer_checks import CheckedStream
+
+        return CheckedStream(stream, self.check, pipeline)
+
+    def _unchecked_stream(self, pipeline: Pipeline) -> CallStream | RoundStream:
+        if self.rounds is None:
+            from ..engine import CallStream
+
+            return CallStream(pipeline, self.prepare, self.timeout, self.read_output)
+        from ..engine.round_stream import RoundStream
+        from ..engine.tool_rounds import Rounds
+
+        return RoundStream(pipeline, Rounds(pipeline, self.prepare, self.timeout, self.read_output, self.rounds))
+
+
+class HasVoiceAndVision(Protocol):
+    """An LLM, as far as the media of its answers are made by it."""
+
+    @property
+    def voice(self) -> VoiceFacade: ...
+
+    @property
+    def vision(self) -> Vision: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMedia:
+    """Sound and images made by backends: the answers of `llm` are spoken, images are drawn of the prompt, or of the
+    answer if there is none. `modalities` name what is made; `timeout` is that of the call, in seconds.
+    """
+
+    llm: HasVoiceAndVision
+    modalities: tuple[Modality, ...]
+    prompt: str | None
+    timeout: float | None
+
+    async def add_to(
+        self, response: Coroutine[Any, Any, GenerateResponse[Any]], pipeline: Pipeline
+    ) -> GenerateResponse[Any]:
+        """Returns the awaited response with what backends make; an empty answer is left as it is.
+
+        Raises errors of the backends, with the answer in `partial`.
+        """
+        began = pipeline.runtime.now()
+        answer = await response
+        results: list[MediaResult[Any]] = []
+        for modality in self.modalities if answer.content.strip() else ():
+            left = None if self.timeout is None else began + self.timeout - pipeline.runtime.now()
+            try:
+                results.append(await self._make(modality, answer, pipeline, left))
+            except AbstractCoreError as error:
+                error.partial = error.partial or answer.reply
+                raise
+        return replace(answer, made=tuple(results)) if results else answer
+
+    def _make(
+        self, modality: Modality, answer: GenerateResponse[Any], pipeline: Pipeline, left: float | None
+    ) -> Coroutine[Any, Any, MediaResult[Any]]:
+        if left is not None and left <= 0:
+            raise RequestTimeoutError("the answer took all of the time", hint="Allow more time with timeout=SECONDS.")
+        options = {"parent_id": answer.trace_id, "timeout": left}
+        if modality == "audio":
+            from ..capabilities.voice import speech_request
+
+            return self.llm.voice.make(pipeline, speech_request(answer.content, options), AudioPart)
+        from ..capabilities.vision import image_request
+
+        return self.llm.vision.make(pipeline, image_request(self.prompt or answer.content, options), ImagePart)
+
+
+def missing_modalities(
+    requested: Sequence[Modality], profile: ModelProfile, registry: Registry
+) -> tuple[Modality, ...]:
+    """Returns the kinds of output that the model is known not to produce, and that backends can make."""
+    if profile.produces is None:
+        return ()
+    return tuple(
+        each
+        for each in requested
+        if each in _CAPABILITIES and each not in profile.produces and registry.backends.of(_CAPABILITIES[each])
+    )

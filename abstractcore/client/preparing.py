@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..engine import InTime, OutputReader, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
-from ..outputs import OutputType, ResponseModel, no_output, output_type
+from ..outputs import OutputType, ResponseModel, output_type
 from ..ports import AnyInput, MessageReader, Operation, Runtime
 from ..schema import (
     CallWarning,
@@ -21,23 +21,24 @@ from ..schema import (
     OutputSchema,
 )
 from ..schema.base_error import shown
-from .contexts import scoped, scoped_call
 from .option_names import OptionNames
 from .option_values import (
     build_call,
     check_forced_tool,
     extra_headers,
-    merged,
+    merge_options,
     output_retries,
     progress_function,
+    scoped_call,
+    scoped_options,
     seconds,
 )
-from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallOptions, CallRequest, ResumeRequest
-from .pipelines import Pipelines
-from .prepared_requests import (
+from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallRequest, ResumeRequest
+from .pipelines import (
     DEFAULT_TIMEOUT_SECONDS,
     AnswerMedia,
     HasVoiceAndVision,
+    Pipelines,
     PreparedRequest,
     missing_modalities,
 )
@@ -89,7 +90,7 @@ class RequestPreparer:
 
     def scoped_defaults(self) -> Mapping[str, Any]:
         """The options of every call, with those of the enclosing block over them."""
-        return scoped(self._defaults)
+        return scoped_options(self._defaults)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -144,7 +145,7 @@ class RequestPreparer:
 
             retries = output_retries(options.get("output_retries"))
             plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, request.get("output_check"), answer)
-        prepared = PreparedRequest(requested.prepare, requested.timeout, _reader(output), plan)
+        prepared = PreparedRequest(requested.prepare, requested.timeout, _output_reader(output), plan)
         prepared = _with_check(prepared, output, quoted, request.get("verify"))
         if not missing:
             return prepared
@@ -163,19 +164,21 @@ class RequestPreparer:
 
         Raises `UnknownOptionError` with similar names.
         """
-        defaults = scoped(self._defaults)
+        defaults = scoped_options(self._defaults)
         if not request:
             return defaults, self._unused
-        capabilities = self._pipelines.registry.capabilities
-        self._names.check(request, REQUEST_FIELDS, "a call", capabilities)
-        given = request.get("options")
-        given = CallOptions() if given is None else given
-        self._names.check(given, CALL_OPTIONS, "`options`", capabilities)
-        of_call = {**given, **request}
-        others = (_unused(name, self._pipelines.registry) for name in of_call if name not in REQUEST_FIELDS)
-        return merged(defaults, of_call), (*self._unused, *others)
+        of_call: Mapping[str, Any] = request
+        registry, given = self._pipelines.registry, request.get("options")
+        if given is not None:
+            self._names.check(given, CALL_OPTIONS, "`options`", registry.capabilities)
+            of_call = {**given, **request}
+        if REQUEST_FIELDS.issuperset(of_call):
+            return merge_options(defaults, of_call), self._unused
+        self._names.check(request, REQUEST_FIELDS, "a call", registry.capabilities)
+        others = (_unused(name, registry) for name in of_call if name not in REQUEST_FIELDS)
+        return merge_options(defaults, of_call), (*self._unused, *others)
 
-    def resumed(
+    def resumption(
         self,
         loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer],
@@ -197,7 +200,7 @@ class RequestPreparer:
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
-        given = self.given(loop.call, timeout, stream=stream)
+        given = self.given_call(loop.call, timeout, stream=stream)
         given_answers = read_answers(answers, loop)
         on_media_progress = progress_function(request.get("on_media_progress"))
         output = _output(response_model, request)
@@ -208,7 +211,7 @@ class RequestPreparer:
         plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, check, quoted or output, loop, given_answers)
         changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
         resumed = ResumedCall(loop, given.prepare, tools, given.timeout, tuple(changed), on_media_progress)
-        prepared = PreparedRequest(resumed.prepare, given.timeout, _reader(output), plan)
+        prepared = PreparedRequest(resumed.prepare, given.timeout, _output_reader(output), plan)
         return _with_check(prepared, output, quoted, request.get("verify"), loop.call)
 
     def _tools(self, tools: object, options: Mapping[str, Any], run_tools: object, deps: object) -> CallTools | None:
@@ -244,7 +247,7 @@ class RequestPreparer:
             raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} cannot read messages.")
         return transpiler
 
-    def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PreparedRequest:
+    def given_call(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PreparedRequest:
         """Returns a given call; raises `InvalidInputError` for one of another provider or model."""
         self.check_open()
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -283,7 +286,7 @@ class RequestPreparer:
         """Returns an operation, and the request for a given input; raises `InvalidInputError` for one of another class,
         provider or model.
         """
-        from ..ports.operations import with_call
+        from ..ports.middleware import with_call
         from ..schema import CallInput
         from .operations import check_arguments, check_input, find_operation, input_on_call, with_input
 
@@ -298,7 +301,7 @@ class RequestPreparer:
             if not isinstance(given, CallInput):
                 return operation, self._given_input(cast("OperationInput", given), timeout)
             call, input_of = given.call, partial(with_call, given)
-        prepared = self.given(call, timeout, stream=False)
+        prepared = self.given_call(call, timeout, stream=False)
         return operation, prepared._replace(prepare=with_input(prepared.prepare, input_of))
 
     def _given_input(self, given: OperationInput, timeout: float | None) -> PreparedRequest:
@@ -393,7 +396,7 @@ def _request_of(prepared: Prepared, timeout: float | None) -> PreparedRequest:
     async def prepare(runtime: Runtime) -> Prepared:
         return prepared
 
-    return PreparedRequest(prepare, timeout, no_output)
+    return PreparedRequest(prepare, timeout)
 
 
 def _check_stream(stream: object) -> None:
@@ -435,8 +438,8 @@ def _media_items(media: object) -> Sequence[MediaInput]:
     return media_items(media)
 
 
-def _reader(output: OutputType | None) -> OutputReader:
-    return output.read if output is not None else no_output
+def _output_reader(output: OutputType | None) -> OutputReader | None:
+    return None if output is None else output.read
 
 
 def _with_check(
@@ -451,7 +454,7 @@ def _with_check(
         from ..verification.call_checks import requested_verification
 
         check = requested_verification(verify, output, prepared.prepare, prepared.timeout)
-        return prepared._replace(prepare=check.prepare, read_output=no_output, check=check)
+        return prepared._replace(prepare=check.prepare, read_output=None, check=check)
     if quoted is not None:
         from ..verification.call_checks import EvidenceCheck
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..errors import InvalidInputError
-from .prepared_requests import DEFAULT_TIMEOUT_SECONDS
+from .pipelines import DEFAULT_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
     from ..engine import Pipeline
@@ -29,24 +29,24 @@ class StoredFiles(NotCopied):
 
     def list(self) -> tuple[StoredFile, ...]:
         """Returns the uploads that have not expired, the oldest first; sends nothing."""
-        return drive(_listed(self._pipelines.sync, self._headers))
+        return drive(_list_files(self._pipelines.sync, self._headers))
 
     async def alist(self) -> tuple[StoredFile, ...]:
         """The async version of `list`."""
-        return await _listed(self._pipelines.asynchronous, self._headers)
+        return await _list_files(self._pipelines.asynchronous, self._headers)
 
     def delete(self, *files: StoredFile) -> None:
         """Deletes uploads at the provider; those that are gone already are forgotten.
 
         Raises `InvalidInputError` for files of another account, and `ProviderError`.
         """
-        drive(self._deleted(self._pipelines.sync, files))
+        drive(self._delete_files(self._pipelines.sync, files))
 
     async def adelete(self, *files: StoredFile) -> None:
         """The async version of `delete`."""
-        await self._deleted(self._pipelines.asynchronous, files)
+        await self._delete_files(self._pipelines.asynchronous, files)
 
-    async def _deleted(self, pipeline: Pipeline, files: tuple[StoredFile, ...]) -> None:
+    async def _delete_files(self, pipeline: Pipeline, files: tuple[StoredFile, ...]) -> None:
         uploads = pipeline.file_uploads()
         account = await uploads.account(self._headers)
         for index, file in enumerate(files):
@@ -58,5 +58,5 @@ class StoredFiles(NotCopied):
             await uploads.delete(file, requests)
 
 
-async def _listed(pipeline: Pipeline, headers: Mapping[str, str]) -> tuple[StoredFile, ...]:
-    return tuple(await pipeline.file_uploads().listed(headers))
+async def _list_files(pipeline: Pipeline, headers: Mapping[str, str]) -> tuple[StoredFile, ...]:
+    return tuple(await pipeline.file_uploads().list(headers))

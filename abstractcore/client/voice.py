@@ -107,7 +107,7 @@ class _SpokenReplyBase(NotCopied):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {short_repr(self.text)} so far>"
 
-    def _played(self, played_seconds: float | None, played_samples: int | None) -> float | None:
+    def _seconds_played(self, played_seconds: float | None, played_samples: int | None) -> float | None:
         for name, value in (("played_seconds", played_seconds), ("played_samples", played_samples)):
             if value is not None and (isinstance(value, bool) or not value >= 0):
                 raise InvalidInputError(f"expected a number of at least 0, got {value!r}", path=name)
@@ -138,7 +138,7 @@ class SpokenReply(_SpokenReplyBase):
         Pass how much of the speech was played; without it, all parts that were read count as heard. It may be called
         from another thread, whose reader's loop ends, and after the end, while the speech is still played.
         """
-        return drive(self._reply.interrupt(self._played(played_seconds, played_samples)))
+        return drive(self._reply.interrupt(self._seconds_played(played_seconds, played_samples)))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Reads the reply to its end, and writes all of its speech to a file; speech in PCM as WAV."""
@@ -188,7 +188,7 @@ class AsyncSpokenReply(_SpokenReplyBase):
 
     async def interrupt(self, *, played_seconds: float | None = None, played_samples: int | None = None) -> HeardReply:
         """As `SpokenReply.interrupt`, also from another task."""
-        heard = await self._reply.interrupt(self._played(played_seconds, played_samples))
+        heard = await self._reply.interrupt(self._seconds_played(played_seconds, played_samples))
         self._forget_if_ended()
         return heard
 

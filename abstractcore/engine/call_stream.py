@@ -19,7 +19,9 @@ class CallStream:
     The timeout begins with the first read.
     """
 
-    def __init__(self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader) -> None:
+    def __init__(
+        self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader | None = None
+    ) -> None:
         self._pipeline = pipeline
         self._prepare = prepare
         self._timeout = timeout
@@ -38,7 +40,7 @@ class CallStream:
         """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
         if self._response is None:
             hint = "Read it to its end first; `partial` has what arrived so far."
-            raise self._interrupted(f"there is no response yet: the stream is {self.state}", hint)
+            raise self._interruption_error(f"there is no response yet: the stream is {self.state}", hint)
         return self._response
 
     @property
@@ -63,7 +65,7 @@ class CallStream:
         if self._reading:
             raise InvalidInputError("this stream is being read already", hint="Give each reader a stream of its own.")
         if self.state in ("broken", "closed"):
-            raise self._interrupted(f"this stream is {self.state}")
+            raise self._interruption_error(f"this stream is {self.state}")
         self._reading = True
         try:
             return await self._read()
@@ -76,7 +78,7 @@ class CallStream:
             raise
         finally:
             self._reading = False
-        closed = self._interrupted("this stream was closed while it was read")
+        closed = self._interruption_error("this stream was closed while it was read")
         await self._break(closed)
         raise closed
 
@@ -143,7 +145,7 @@ class CallStream:
         if self.state != "done":
             self.state = "closed"
 
-    def _interrupted(self, message: str, hint: str | None = None) -> StreamInterruptedError:
+    def _interruption_error(self, message: str, hint: str | None = None) -> StreamInterruptedError:
         error = StreamInterruptedError(message, hint=hint, partial=self.partial())
         if self._context is not None:
             self._context.secrets.error(error)

@@ -27,7 +27,7 @@ from ..schema import (
     partial_reply,
 )
 from ..schema.replies import CallIds
-from .endings import close_all, origin_of, owned
+from .endings import close_all, origin_of, with_owner
 from .exchange import MAX_BODY_BYTES
 
 AnyError = TypeVar("AnyError", bound=BaseException)
@@ -100,21 +100,21 @@ class DecodedStream:
         except TimeoutError:
             await self.close()
             late = out_of_time(time_given(self._context))
-            raise self._scrubbed(self._interrupted(late.message)) from late
+            raise self._scrub(self._interruption_error(late.message)) from late
         except RequestTimeoutError as error:
             await self.close()
-            raise self._scrubbed(self._explained(error)) from error
+            raise self._scrub(self._explain(error)) from error
         except ConnectionFailedError as error:
             await self.close()
-            raise self._scrubbed(self._explained(error)) from None
+            raise self._scrub(self._explain(error)) from None
         except AbstractCoreError as error:
             await self.close()
             error.partial = partial_reply(self.deltas)
-            self._scrubbed(error)
+            self._scrub(error)
             raise
         except BaseException as error:
             await self.close()
-            self._scrubbed(error)
+            self._scrub(error)
             raise
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class DecodedStream:
         set_origin(new, self._call)
         self._ids.set_in(new)
         self.deltas += new
-        if self._failure is not None and not any(map(_is_content, new)):
+        if self._failure is not None and all(isinstance(delta, ReplyStart | UsageDelta) for delta in new):
             raise self._failure
         return new
 
@@ -192,29 +192,25 @@ class DecodedStream:
             raise TimeoutError
         return left
 
-    def _explained(self, error: ProviderError) -> AbstractCoreError:
+    def _explain(self, error: ProviderError) -> AbstractCoreError:
         """Returns the endpoint's explanation of a broken connection, else that the stream was interrupted."""
         better = self._endpoint.diagnose(error)
         if better is not error:
             better.partial = partial_reply(self.deltas)
             return better
-        return self._interrupted(error.message)
+        return self._interruption_error(error.message)
 
-    def _scrubbed(self, error: AnyError) -> AnyError:
+    def _scrub(self, error: AnyError) -> AnyError:
         """Removes credentials from `error`, since its stream passes through middleware."""
         self._context.secrets.error(error)
         return error
 
-    def _interrupted(self, why: str) -> StreamInterruptedError:
+    def _interruption_error(self, why: str) -> StreamInterruptedError:
         return StreamInterruptedError(
             f"the stream was interrupted: {why}",
             partial=partial_reply(self.deltas),
             hint="The error's `partial` holds what arrived.",
         )
-
-
-def _is_content(delta: Delta) -> bool:
-    return not isinstance(delta, ReplyStart | UsageDelta)
 
 
 def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
@@ -225,7 +221,7 @@ def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
         if isinstance(delta, ReasoningStart):
             delta.origin = origin_of(delta.origin, call)
         elif isinstance(delta, PartDelta) and isinstance(delta.part, ReasoningPart):
-            delta.part = owned(delta.part, call)
+            delta.part = with_owner(delta.part, call)
 
 
 class StreamedIds:

@@ -132,7 +132,7 @@ class NameRestorer:
         return out
 
     def finish(self) -> list[Delta]:
-        """Returns what blocks without an end hold back."""
+        """Returns the deltas that blocks without an end hold back."""
         out: list[Delta] = []
         for block in (*self._texts, *self._arguments):
             self._put_rest(block, out)

@@ -42,14 +42,14 @@ def end_call(
 
 def notify_of(end: CallEnd, context: CallContext) -> None:
     """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
-    for listener in _taken(context.at_end):
+    for listener in _take_each(context.at_end):
         try:
             listener(end)
         except Exception:
             _log.exception("a listener of the end of a call failed")
 
 
-def _taken(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
+def _take_each(listeners: list[Callable[[CallEnd], None]]) -> Iterator[Callable[[CallEnd], None]]:
     """Yields each listener once, also if two threads end a call at once."""
     with suppress(IndexError):
         while True:
@@ -133,11 +133,11 @@ def with_origin(reply: ModelReply, given: AnyInput) -> ModelReply:
     """Returns `reply` with the model of `given` as the origin of its reasoning."""
     if not any(isinstance(part, ReasoningPart) for part in reply.parts):
         return reply
-    parts = (owned(part, given) if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    parts = (with_owner(part, given) if isinstance(part, ReasoningPart) else part for part in reply.parts)
     return replace(reply, parts=tuple(parts))
 
 
-def owned(part: ReasoningPart, given: AnyInput) -> ReasoningPart:
+def with_owner(part: ReasoningPart, given: AnyInput) -> ReasoningPart:
     """Returns `part` with the model of `given` as its origin."""
     return replace(part, origin=origin_of(part.origin, given))
 

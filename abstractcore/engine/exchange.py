@@ -177,7 +177,7 @@ class Exchange(Generic[T]):
         try:
             address = await self._endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
-            request = signed(request, address.auth, started_at, context.secrets, context.headers)
+            request = sign(request, address.auth, started_at, context.secrets, context.headers)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             if attempt.listen is not None:
                 body = attempt.listen(body)
@@ -187,14 +187,14 @@ class Exchange(Generic[T]):
             return answer
         except TimeoutError:
             failure = out_of_time(time_given(context))
-            raise located(failure, context, body) from None
+            raise locate(failure, context, body) from None
         except SchemaError as error:
             failure = ServerError(f"the reply does not match the schema: {error}")
-            raise located(failure, context, body) from error
+            raise locate(failure, context, body) from error
         except AbstractCoreError as error:
-            failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
+            failure = self._explain(error, address, attempt) if isinstance(error, ProviderError) else error
             _obey(body, failure)
-            raise located(failure, context, body) from error.__cause__
+            raise locate(failure, context, body) from error.__cause__
         except BaseException as error:
             failure = out_of_time(time_given(context)) if overdue(context) else error
             raise
@@ -210,14 +210,14 @@ class Exchange(Generic[T]):
             if body is not None and not streaming:
                 await close_all([body])
 
-    def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
+    def _explain(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
         """Adds the request and the cause to `error`."""
         if address is not None:
             error = with_request(error, address.url, attempt.request)
         return self._endpoint.diagnose(error)
 
 
-class ReplyReader:
+class ResponseReader:
     """Reads the responses of one provider: replies, streams of them, and results of other operations."""
 
     def __init__(self, session: ProviderSession) -> None:
@@ -279,7 +279,7 @@ def _obey(body: Body | None, error: AbstractCoreError) -> None:
         error.retryable = _SHOULD_RETRY.get(body.headers.get("x-should-retry", ""), error.retryable)
 
 
-def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
+def locate(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
     """Returns `error` with the provider, the model, the attempts and the last request id, if not set yet."""
     error.provider = error.provider or context.input.provider or None
     error.model = error.model or context.input.model or None
@@ -383,7 +383,7 @@ def with_request(error: ProviderError, base: str, request: WireRequest) -> Provi
     return error
 
 
-def signed(
+def sign(
     request: WireRequest, auth: Auth, now: float, secrets: Secrets, headers: Mapping[str, str] | None = None
 ) -> WireRequest:
     """Returns `request` with its credentials, which are added to `secrets`, and with `headers` over its own."""
@@ -405,4 +405,4 @@ def credentials_of_endpoint(endpoint: Endpoint, secrets: Secrets) -> None:
     secrets.add(held_by(endpoint))
     if isinstance(endpoint, KnownAddress):
         address = endpoint.address
-        signed(_UNSIGNED.with_url(address.url), address.auth, 0.0, secrets)
+        sign(_UNSIGNED.with_url(address.url), address.auth, 0.0, secrets)

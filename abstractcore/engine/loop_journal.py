@@ -31,7 +31,7 @@ class LoopJournal:
         loop, and one that lacks what `given` has.
         """
         try:
-            found = await self._runtime.call(self._opened, kind="files")
+            found = await self._runtime.call(self._open_journal, kind="files")
         except BaseException:
             self._give_up()
             raise
@@ -46,7 +46,7 @@ class LoopJournal:
         self._noted = _ids(state.steps) if state is not None else set()
         return found
 
-    def _opened(self) -> ToolLoop | None:
+    def _open_journal(self) -> ToolLoop | None:
         entries = self._journal.open()
         try:
             found = recovered_loop(entries)

@@ -28,7 +28,9 @@ class OutputRounds:
     then asked for the same answer in one further call with the schema, and without tools.
     """
 
-    def __init__(self, read: OutputReader, retries: int, check: OutputCheck | None, *, is_separate: bool) -> None:
+    def __init__(
+        self, read: OutputReader | None, retries: int, check: OutputCheck | None, *, is_separate: bool
+    ) -> None:
         self.output: Any = None
         self.retries = retries
         self._read = read
@@ -57,7 +59,7 @@ class OutputRounds:
             self._attempt = OutputAttempt(len(loop.replies), reply.text, "", _ASK_FOR_JSON, reply.usage)
             return None
         try:
-            self.output = self._read(reply)
+            self.output = None if self._read is None else self._read(reply)
         except OutputValidationError as error:
             self._keep(error, reply, loop)
         return self.output
@@ -85,7 +87,7 @@ class OutputRounds:
         error.problems = (message,)
         self._keep(error, reply, loop)
 
-    def corrected(self, loop: ToolLoop) -> ToolLoop | None:
+    def correction(self, loop: ToolLoop) -> ToolLoop | None:
         """Returns the loop with the latest answer as an attempt; None if that answer stands."""
         if self._attempt is None:
             return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..concurrency import is_large, off_loop
 from ..concurrency.time_limits import InTime, last_moment, remaining, time_given
 from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ProviderError
+from ..files.parts import sizes_decide
 from ..ports import (
     CHAT,
     Answer,
@@ -27,13 +28,13 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..ports.operations import call_in, with_call
-from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart
+from ..ports.middleware import call_in, with_call
+from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, TextPart
 from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin
-from .exchange import Exchange, ReplyReader, located
+from .exchange import Exchange, ResponseReader, locate
 from .lowering import lower
 from .lowering.changes import refuse_losses, without_sampling_warnings
 from .prepared import OutputReader, Prepare, Prepared
@@ -77,7 +78,7 @@ class Pipeline:
         self._secrets = secrets
         self.transport = transport
         self._middleware = middleware
-        exchange = Exchange(session.endpoint, transport, clock, ReplyReader(session))
+        exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session))
         self.operation: Operation[Any, Any] = Operation(
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )
@@ -85,7 +86,7 @@ class Pipeline:
         self._around_attempt = _compose(middleware, "around_attempt", exchange)
 
     def generate(
-        self, prepare: Prepare, timeout: float | None, read_output: OutputReader
+        self, prepare: Prepare, timeout: float | None, read_output: OutputReader | None = None
     ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         """Returns the response to the call that `prepare` makes; `timeout` in seconds for all of it."""
         return self._run(
@@ -207,11 +208,11 @@ class Pipeline:
             raise _wrong_input(context)
         if not context.operation.takes_call:
             return await self._perform_without_call(context, cast("OperationInput", context.input))
-        lowered, encoded = await self._encoded(context)
+        lowered, encoded = await self._encode_call(context)
         context.terms = self._session.terms(context.call)
         _add_warnings(context, (*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
-        answer = await self._attempted(context, lowered, encoded)
+        answer = await self._make_attempts(context, lowered, encoded)
         if encoded.names is not None:
             from .delta_reading import restore_names
 
@@ -237,7 +238,7 @@ class Pipeline:
         _add_warnings(context, encoded.warnings)
         return await self._around_attempt(Attempt(context, encoded.request, context.operation, encoded=given))
 
-    async def _attempted(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
+    async def _make_attempts(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
         """Makes attempts. If the provider has lost files that were uploaded for the request, they are uploaded again,
         and it is sent once more.
         """
@@ -246,22 +247,22 @@ class Pipeline:
         except ProviderError as error:
             if not (context.stored and await self.file_uploads().forget_missing(error, context)):
                 raise
-        lowered, encoded = await self._encoded(context)
+        lowered, encoded = await self._encode_call(context)
         context.decisions = lowered.decisions
         return await self._around_attempt(_attempt(context, lowered, encoded))
 
     def file_uploads(self) -> FileUploads:
-        """Returns what uploads files to the provider's store."""
+        """Returns the uploader of files to the provider's store."""
         return self.files.uploads(self.runtime, self.clock, self.operate_on)
 
-    async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
+    async def _encode_call(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
 
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
         encode = _encoder(context)
         profile, files = self._session.profile, self.files
-        facts = await self._facts(context) if files.need_facts(context.call) else None
+        facts = await self._facts(context) if sizes_decide(context.call, profile) else None
 
         def lowered_after(made: MadeFiles | None) -> Lowered:
             lowered = lower(
@@ -301,23 +302,25 @@ class Pipeline:
         encode: Callable[[ModelCall], Encoded],
         context: CallContext,
     ) -> tuple[Lowered, Encoded]:
-        """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
+        """Returns the call and its request, as `_encode_call` does, of one with files: encoding reads native ones."""
         from ..files.execution import encoded_with_files
 
         executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
-    def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
+    def respond(
+        self, reply: ModelReply, context: CallContext, read_output: OutputReader | None
+    ) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
         seconds = self.runtime.now() - context.monotonic_start
         try:
-            output = read_output(reply)
+            output = None if read_output is None else read_output(reply)
         except OutputValidationError as error:
             error.response = as_response(reply, context, None, self.pricing, seconds)
             raise
         return as_response(reply, context, output, self.pricing, seconds)
 
-    def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
+    def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader | None) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):
             raise _wrong_answer(answer, context)
         return self.respond(answer, context, read_output)
@@ -352,7 +355,7 @@ _MOST_TEXT = 256 * 1024
 
 
 def _encoder(context: CallContext) -> Callable[[ModelCall], Encoded]:
-    """Returns what encodes the input of a context with its lowered call."""
+    """Returns the function that encodes the input of a context with its lowered call."""
     encode, given = context.operation.encode, context.input
     return encode if isinstance(given, ModelCall) else lambda call: encode(with_call(given, call))
 
@@ -375,11 +378,8 @@ def _add_warnings(context: CallContext, warnings: Sequence[CallWarning]) -> None
 def _is_large(call: ModelCall) -> bool:
     """Whether work on the whole of a call may take longer than an event loop should wait."""
     parts = [part for message in call.messages for part in message.parts]
-    return is_large(parts) or is_large(call.tools) or sum(map(_length, parts)) > _MOST_TEXT
-
-
-def _length(part: Part) -> int:
-    return len(part.text) if isinstance(part, TextPart) else 0
+    characters = sum(len(part.text) for part in parts if isinstance(part, TextPart))
+    return characters > _MOST_TEXT or is_large(parts) or is_large(call.tools)
 
 
 def _wrong_input(context: CallContext) -> ConfigurationError:
@@ -400,7 +400,7 @@ def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:
 def explain(error: BaseException, context: CallContext) -> None:
     """Adds provider, model and request id to `error` before it is raised to the user, and removes credentials."""
     if isinstance(error, AbstractCoreError):
-        located(error, context)
+        locate(error, context)
     context.secrets.error(error)
 
 

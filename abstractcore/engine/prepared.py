@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..ports import AnyInput, Runtime
-from ..ports.operations import call_in
+from ..ports.middleware import call_in
 from ..schema import CallWarning, ModelCall, ModelReply
 
 if TYPE_CHECKING:

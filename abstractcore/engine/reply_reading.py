@@ -86,7 +86,7 @@ class ReplyReader:
                 self._text.citations += delta.citations
             elif isinstance(delta, ReplyEnd):
                 self._leave(out, truncated=delta.finish_reason == "length")
-                self._add(out, self._ended(delta))
+                self._add(out, self._reply_end(delta))
             elif isinstance(delta, ReplyStart | UsageDelta):
                 self._add(out, replace(delta))
             elif isinstance(delta, ToolCallStart) and self._is_output(delta.name):
@@ -117,7 +117,7 @@ class ReplyReader:
         self._end_text(out)
         self._output.number = None
 
-    def _ended(self, end: ReplyEnd) -> ReplyEnd:
+    def _reply_end(self, end: ReplyEnd) -> ReplyEnd:
         metadata, output = end.provider_metadata, self._output
         if output.id:
             noted = {"id": output.id, "name": output.name, "start": output.start}

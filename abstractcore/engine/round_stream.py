@@ -80,7 +80,7 @@ class RoundStream:
         if self._reading:
             raise InvalidInputError("this stream is being read already", hint="Give each reader a stream of its own.")
         if self.state in ("broken", "closed"):
-            raise self._interrupted(f"this stream is {self.state}")
+            raise self._interruption_error(f"this stream is {self.state}")
         self._reading = True
         try:
             return await self._pipeline.runtime.interruptible(self._interruption, self._read)
@@ -91,7 +91,7 @@ class RoundStream:
             try:
                 await self._close_parts()
             finally:
-                self._rounds.ended(error, closed_early=is_closed)
+                self._rounds.end(error, closed_early=is_closed)
             raise
         finally:
             self._reading = False
@@ -170,11 +170,11 @@ class RoundStream:
 
     def _leave(self) -> None:
         if self.state == "open":
-            self._rounds.ended(self._interrupted("the stream was closed"), closed_early=True)
+            self._rounds.end(self._interruption_error("the stream was closed"), closed_early=True)
         if self.state != "done":
             self.state = "closed"
 
-    def _interrupted(self, message: str) -> StreamInterruptedError:
+    def _interruption_error(self, message: str) -> StreamInterruptedError:
         return StreamInterruptedError(message, partial=self.partial())
 
     def partial(self) -> ModelReply:
@@ -211,7 +211,7 @@ class ToolEventBuffer:
         def put(event: ToolEvent) -> None:
             with self._lock:
                 is_first = not self._events
-                if self._added(event) and is_first:
+                if self._add(event) and is_first:
                     wake(None)
 
         try:
@@ -233,7 +233,7 @@ class ToolEventBuffer:
                 kept.clear()
             return events
 
-    def _added(self, event: ToolEvent) -> bool:
+    def _add(self, event: ToolEvent) -> bool:
         """Adds an event unless it comes too late; returns whether it did."""
         if not self._is_open or (isinstance(event, ToolProgress) and event.call.id in self._ended):
             return False

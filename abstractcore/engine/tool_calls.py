@@ -106,7 +106,7 @@ class ToolCalls:
             elif isinstance(decided, PendingCall):
                 pending.append(decided)
             else:
-                step = await self._executed(None, call) if decided is None else decided
+                step = await self._execute(None, call) if decided is None else decided
                 await self._add(step)
                 if step.outcome == "not_run":
                     continue
@@ -127,7 +127,7 @@ class ToolCalls:
         if self._note is not None and self._asking:
             await self._note(JournalEntry("decision", pending=self._loop.pending))
 
-    def _executed(
+    def _execute(
         self, tool: Tool[..., Any] | None, call: ToolCall, ready: ReadyCall | None = None
     ) -> Awaitable[ToolStep]:
         return execute(
@@ -182,7 +182,7 @@ class ToolCalls:
         """Runs a call until it has a result, or waits for the user's answers to what its tool asks."""
         for _ in range(_MOST_QUESTIONS):
             try:
-                return await self._executed(ready.tool, ready.call, ready)
+                return await self._execute(ready.tool, ready.call, ready)
             except InputRequired as error:
                 decided = await self._decisions.asked_for_input(ready, error.request)
             if not isinstance(decided, ReadyCall):

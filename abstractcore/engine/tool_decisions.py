@@ -91,16 +91,16 @@ class ToolDecisions:
         self._allowed = {allowed.call.id: allowed for allowed in loop.allowed}
 
     async def decide(self, call: ToolCall, answer: ToolAnswer | None, before: Sequence[ToolCall]) -> Decided | None:
-        """Returns what happens to `call`; None if no such tool is offered. `before` are calls of its round before it.
+        """Returns the decision about `call`; None if no such tool is offered. `before` are earlier calls of its round.
 
         Raises `ToolError` for an exception of the approver, `InvalidInputError` for a decision that is none.
         """
         waiting, allowed = self._waiting.get(call.id), self._allowed.get(call.id)
         if waiting is not None:
             if answer is not None:
-                return self._answered(waiting, answer)
+                return self._apply_answer(waiting, answer)
             asks = waiting.reason == "interrupted" and self._policy.approve is not None
-            return await self._asked(waiting) if asks else waiting
+            return await self._ask_approver(waiting) if asks else waiting
         if allowed is not None:
             return self._ready(allowed.call, allowed.requested, input=allowed.input)
         tool = self._tool_of(call.name)
@@ -112,9 +112,9 @@ class ToolDecisions:
         if tool is None:
             return self._pending(call, "execution")
         prepared = prepared_or_refused(tool, call, round=self._round)
-        return prepared if isinstance(prepared, ToolStep) else await self._approved(call, prepared)
+        return prepared if isinstance(prepared, ToolStep) else await self._approve(call, prepared)
 
-    async def _approved(self, call: ToolCall, prepared: PreparedArguments | None) -> Decided:
+    async def _approve(self, call: ToolCall, prepared: PreparedArguments | None) -> Decided:
         """Asks the approver, if there is one, and the call needs approval."""
         spec = self._specs[call.name]
         if any(spec is own for own in _OWN_TOOLS):
@@ -127,22 +127,22 @@ class ToolDecisions:
             return self._ready(call, prepared=prepared)
         reason = "tool_changed" if is_changed else "data_flow" if sends_private else "approval"
         pending = self._pending(call, reason)
-        return pending if self._policy.approve is None else await self._asked(pending, prepared)
+        return pending if self._policy.approve is None else await self._ask_approver(pending, prepared)
 
-    async def _asked(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:
-        """Returns what the approver makes of a call."""
+    async def _ask_approver(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:
+        """Returns the decision of the approver about a call."""
         decision = await self._decision(pending)
         if isinstance(decision, Suspend):
             return replace(pending, note=decision.note)
         if pending.input is not None and isinstance(decision, Allow | Edit):
             return pending
         if isinstance(decision, Respond):
-            return self._answered(pending, pending.respond(*decision.answers))
+            return self._apply_answer(pending, pending.respond(*decision.answers))
         if isinstance(decision, Deny):
-            return self._denied(pending, decision.reason)
+            return self._deny(pending, decision.reason)
         if isinstance(decision, Allow):
             return self._ready(pending.call, pending.requested, prepared)
-        return self._edited(pending, ToolCall.of(pending.call.id, pending.call.name, decision.arguments))
+        return self._apply_edit(pending, ToolCall.of(pending.call.id, pending.call.name, decision.arguments))
 
     async def _decision(self, pending: PendingCall) -> Decision:
         assert self._policy.approve is not None
@@ -159,10 +159,10 @@ class ToolDecisions:
             what = f"the approver failed for {one_line(pending.call.name)!r}: {message_of(error, self._secrets.text)}"
             raise ToolError(what) from self._secrets.cleaned(error)
 
-    def _answered(self, waiting: PendingCall, answer: ToolAnswer) -> Decided:
-        """Returns what an answer from elsewhere makes of a call that waited for it."""
+    def _apply_answer(self, waiting: PendingCall, answer: ToolAnswer) -> Decided:
+        """Returns the decision about a call that waited for an answer from elsewhere."""
         if answer.kind == "deny":
-            return self._denied(waiting, answer.reason or "")
+            return self._deny(waiting, answer.reason or "")
         if answer.kind == "result":
             result = ToolResult(waiting.call.id, answer.content, answer.is_error)
             outcome = "failed" if answer.is_error else "done"
@@ -173,10 +173,10 @@ class ToolDecisions:
         if answer.input is not None:
             return self._ready(waiting.call, waiting.requested, input=answer.input)
         if answer.arguments is not None:
-            return self._edited(waiting, ToolCall.of(waiting.call.id, waiting.call.name, answer.arguments))
+            return self._apply_edit(waiting, ToolCall.of(waiting.call.id, waiting.call.name, answer.arguments))
         return self._ready(waiting.call, waiting.requested)
 
-    def _edited(self, pending: PendingCall, changed: ToolCall) -> Decided:
+    def _apply_edit(self, pending: PendingCall, changed: ToolCall) -> Decided:
         requested = pending.requested or pending.call
         tool = self._tool_of(changed.name)
         prepared = None if tool is None else prepared_or_refused(tool, changed, round=self._round)
@@ -197,7 +197,7 @@ class ToolDecisions:
             requested=ready.requested,
             input=request,
         )
-        return pending if self._policy.approve is None else await self._asked(pending)
+        return pending if self._policy.approve is None else await self._ask_approver(pending)
 
     def _ready(
         self,
@@ -220,6 +220,6 @@ class ToolDecisions:
         spec, loop = self._specs.get(call.name), self._loop
         return PendingCall(call, reason, labels=loop.labels, tool=spec, loop=loop.id, round=self._round)
 
-    def _denied(self, pending: PendingCall, reason: str) -> ToolStep:
+    def _deny(self, pending: PendingCall, reason: str) -> ToolStep:
         text = f"denied: {reason}" if reason else "denied"
         return replace(step_not_run(pending.call, text, self._round, "denied"), requested=pending.requested)

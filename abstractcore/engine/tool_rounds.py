@@ -175,11 +175,16 @@ class Rounds:
     """A call that may take several rounds. `loop` is its state, and stays valid after an exception.
 
     Use: `prepare` gives the next round, None at the end; `take` its response; `run_calls` runs its tool calls;
-    `response` is the result. `ended` must be called with an exception that ends it early.
+    `response` is the result. `end` must be called with an exception that ends it early.
     """
 
     def __init__(
-        self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader, plan: RoundsPlan
+        self,
+        pipeline: Pipeline,
+        prepare: Prepare,
+        timeout: float | None,
+        read_output: OutputReader | None,
+        plan: RoundsPlan,
     ) -> None:
         self.loop: ToolLoop | None = plan.loop
         self._pipeline = pipeline
@@ -255,10 +260,13 @@ class Rounds:
     def _read_again(self, loop: ToolLoop) -> None:
         """Reads the answer of a loop that had ended when the process that ran it was lost."""
         final = [step for step in loop.steps if step.final]
-        self._output = final[-1].data if final else self._read(loop.replies[-1])
+        if final:
+            self._output = final[-1].data
+        elif self._read is not None:
+            self._output = self._read(loop.replies[-1])
 
     def next_round(self) -> Prepare | None:
-        """Returns what prepares the call of the next round; None if the loop has ended."""
+        """Returns the function that prepares the call of the next round; None if the loop has ended."""
         loop, first = self._state, self._first
         assert first is not None
         if loop.status != "running":
@@ -320,7 +328,7 @@ class Rounds:
     async def take(self, response: GenerateResponse[Any]) -> None:
         """Takes the response of a round, and decides whether the loop goes on."""
         reply = response.reply
-        corrected = None if self._calls_tools(reply) else self._reader.corrected(self._state)
+        corrected = None if self._calls_tools(reply) else self._reader.correction(self._state)
         if not self._runs_tools and corrected is None and not self._state.replies:
             self._single = response
             self.loop = self._state.with_(status="answered")
@@ -396,7 +404,7 @@ class Rounds:
         warnings = () if warning is None else (warning,)
         return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
 
-    def ended(self, error: BaseException, *, closed_early: bool = False) -> None:
+    def end(self, error: BaseException, *, closed_early: bool = False) -> None:
         """Gives every open call a result, and `error` the state of the loop as its attribute `loop`, with the attempts
         of all rounds. An error of the first round of a call without tools gets none.
 
@@ -475,5 +483,5 @@ async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResp
             await rounds.run_calls()
         return await rounds.response()
     except BaseException as error:
-        rounds.ended(error)
+        rounds.end(error)
         raise

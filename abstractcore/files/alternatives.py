@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from ..ports import MediaHandler, ModelProfile
 from ..schema import MEDIA_RULES, CallWarning, MediaDecision, MediaKind, MediaPart, ModelCall
 from .parts import can_be_read, handler_for, message_index
-from .policies import choices, converted_decision, makes_images, refused, usable_fallbacks, with_fallbacks
+from .policies import choices, converted_decision, makes_images, refusal, usable_fallbacks, with_fallbacks
 
 if TYPE_CHECKING:
     from ..schema import MediaDecision
@@ -55,7 +55,7 @@ class Alternatives:
         handler = self.handler(decision)
         if because == "limits" and decision.policy == "native":
             possible = choices(decision, handler, native=True, instead=(), configured=self.configured)
-            raise refused(decision, self.call, why, possible)
+            raise refusal(decision, self.call, why, possible)
         if because == "limits" and self.is_earlier(decision) and not self.can_be_text(decision):
             return self.left_out(decision, why)
         usable = self._text_fallbacks(decision)

@@ -44,14 +44,14 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
     if kept is not None:
         return replace(kept, usage=None)
     if context.conversions is None or part.blob.sha256 is None:
-        return _converted(handler, part, context)
+        return _convert_and_keep(handler, part, context)
     key = _key(handler, part, context, context.question, context.max_images)
     with running_conversions().turn(key, context.timeout) as waited:
         kept = kept_conversion(handler, part, context) if waited else None
-        return _converted(handler, part, context) if kept is None else replace(kept, usage=None)
+        return _convert_and_keep(handler, part, context) if kept is None else replace(kept, usage=None)
 
 
-def _converted(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
+def _convert_and_keep(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
     """Returns the conversion of a file by its handler, and keeps it."""
     captioner = _WatchedCaptioner(context.captioner)
     transcriber = None if context.transcriber is None else _WatchedTranscriber(context.transcriber)
@@ -91,29 +91,29 @@ def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context:
     """Returns a file within limits, or the one that is kept; blocks. That a file is within them is kept too."""
     store = context.conversions
     if store is None or part.blob.sha256 is None:
-        return _fitted(handler, part, limits)
+        return _fit(handler, part, limits)
     content = [part.blob.sha256, part.blob.media_type, part.blob.name]
     key = digest({"version": __version__, "fit": dict(limits), "content": content})
     kept = store.get(key)
     if kept is not None:
-        return _kept_fitted(kept, part)
+        return _fitted_from_kept(kept, part)
     with running_conversions().turn(key, context.timeout) as waited:
         kept = store.get(key) if waited else None
         if kept is not None:
-            return _kept_fitted(kept, part)
-        fitted = _fitted(handler, part, limits)
+            return _fitted_from_kept(kept, part)
+        fitted = _fit(handler, part, limits)
         store.put(key, Conversion(() if fitted.parts == (part,) else fitted.parts, "fitted", lost=fitted.lost))
         return fitted
 
 
-def _kept_fitted(kept: Conversion, part: MediaPart) -> Fitted:
+def _fitted_from_kept(kept: Conversion, part: MediaPart) -> Fitted:
     """Returns a file within limits from what is kept of it: nothing, if it was within them as it is."""
     parts = (each for each in kept.parts if not isinstance(each, TextPart))
     fitted = tuple(replace(part, blob=each.blob) for each in parts)
     return Fitted(fitted or (part,), kept.lost)
 
 
-def _fitted(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> Fitted:
+def _fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> Fitted:
     """Fits a file, as many at once as there are cores: pixels need much memory."""
     process = os.getpid()
     cores = _cores.get(process) or _cores.setdefault(process, BoundedSemaphore(os.cpu_count() or 1))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..ports import CallContext, Clock, MediaHandler, ProviderSession, Runtime
 from ..schema import Lowered, MediaPart, ModelCall
-from .parts import media_parts
 
 if TYPE_CHECKING:
     from ..ports import (
@@ -113,11 +112,6 @@ class CallFiles:
             self._facts = FileFacts(self.handlers, self.artifact, self.context)
         return self._facts
 
-    def need_facts(self, call: ModelCall) -> bool:
-        """Returns whether the sizes of files may decide how they are sent."""
-        profile = self._session.profile
-        return bool((profile.media_limits or profile.media_tokens) and media_parts(call))
-
     async def facts_of(self, call: ModelCall, runtime: Runtime) -> FactsByFile:
         """Returns the facts of the files of a call that may decide how they are sent."""
         return await self.facts.for_call(call, self._session.profile, runtime)
@@ -200,7 +194,7 @@ class CallFiles:
         return self._services.artifacts.get(sha256)
 
     def context(self) -> MediaContext:
-        """Returns what handlers may use. It is created for files only: the model store takes a while to import."""
+        """Returns the services of handlers. They are created for files only: importing the model store takes long."""
         from ..ports import MediaContext
 
         services, profile = self._services, self._session.profile

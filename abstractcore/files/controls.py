@@ -138,7 +138,7 @@ def request_resolution(
 
 def with_resolution(call: ModelCall, resolution: MediaResolution, profile: ModelProfile) -> ModelCall | None:
     """Returns `call` with the provider options for a resolution; None if it has other ones in their place."""
-    added = _merged(call.provider_options.get(call.provider, {}), profile.request_resolution[resolution])
+    added = _merge(call.provider_options.get(call.provider, {}), profile.request_resolution[resolution])
     return None if added is None else call.with_(provider_options={**call.provider_options, call.provider: added})
 
 
@@ -152,7 +152,7 @@ def _resolution(part: MediaPart) -> MediaResolution | None:
     return part.controls.resolution if part.controls is not None else None
 
 
-def _merged(given: Mapping[str, Any], more: Mapping[str, Any]) -> Options | None:
+def _merge(given: Mapping[str, Any], more: Mapping[str, Any]) -> Options | None:
     """Returns options with more of them; None if both have the same one."""
     both: Options = {**given}
     for name, value in more.items():
@@ -162,7 +162,7 @@ def _merged(given: Mapping[str, Any], more: Mapping[str, Any]) -> Options | None
         inner = (both[name], value)
         if not all(isinstance(each, Mapping) for each in inner):
             return None
-        joined = _merged(*cast("tuple[Options, Options]", inner))
+        joined = _merge(*cast("tuple[Options, Options]", inner))
         if joined is None:
             return None
         both[name] = joined

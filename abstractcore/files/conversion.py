@@ -58,7 +58,7 @@ class FileTask:
 
 
 def converted_file(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
-    """Returns what a file becomes by its decision; blocks. `artifact` gives the content that has a hash.
+    """Returns a file as it is sent by its decision; blocks. `artifact` gives the content that has a hash.
 
     Raises `MediaError`, `ArtifactError` or `MissingExtraError`, but not for a file of a tool's result, which a note
     replaces, nor for the text of a file of an earlier turn: `ConvertedFile.failure` says why there is none.
@@ -100,17 +100,17 @@ def _converted_file(task: FileTask, artifact: Callable[[str], bytes], now: Calla
                 executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
                 return ConvertedFile(task.trace_id, executed, (part,) if part is not task.part else None)
             handler.check(part)
-            fitted = _fitted(task, part, handler)
+            fitted = _fit(task, part, handler)
             return _with_pages(fitted, pages) if pages else fitted
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
         try:
-            converted = _converted(task, part, handler)
+            converted = _convert(task, part, handler)
         except (MissingExtraError, MediaError) as error:
             if not decision.native_loss or isinstance(error, EncryptedFileError | WrongPasswordError):
                 raise
-            return _unconverted(decision, part, error, task.trace_id)
+            return _send_natively(decision, part, error, task.trace_id)
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
@@ -139,7 +139,7 @@ def _check_size(part: MediaPart, decision: MediaDecision) -> None:
     )
 
 
-def _fitted(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
+def _fit(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
 
     A file that is damaged, or cannot be read without a package that is missing, is sent as it is, unless it may be too
@@ -172,7 +172,7 @@ def _with_pages(file: ConvertedFile, pages: tuple[int, ...]) -> ConvertedFile:
     return replace(file, decision=replace(file.decision, sent=replace(file.decision.sent, page_numbers=pages)))
 
 
-def _converted(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
+def _convert(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     decision = task.decision
     conversion = convert(handler, part, conversion_context(decision, task.context))
     content, lost = fitted_images(conversion.parts, decision.fit, task.handlers, task.context)
@@ -205,7 +205,7 @@ def conversion_context(decision: MediaDecision, context: MediaContext) -> MediaC
     return replace(context, fallbacks=fallbacks, accepted_outputs=outputs, max_images=most)
 
 
-def _unconverted(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:
+def _send_natively(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:
     """Returns a file that the provider reads too, if only in part, and that cannot be converted here."""
     reason = f"{decision.source} cannot be converted ({error.message}), so it is sent natively"
     sent = MediaSent(decision.type, part.blob.size)

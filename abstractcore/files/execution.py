@@ -67,6 +67,7 @@ async def execute_within_limits(
     are executed again, until none is. It ends, since each change leaves a file less.
     """
     usages: dict[str, dict[int, ConvertedFile]] = {}
+    has_limits = profile.media_limits or profile.media_tokens
     while True:
         executed = await execute_decisions(lowered, handlers, media, artifact, context)
         for decision in executed.lowered.decisions:
@@ -74,7 +75,7 @@ async def execute_within_limits(
                 file = executed.files[decision.part_path]
                 usages.setdefault(decision.part_path, {})[id(file)] = file
         failures = {path: file.failure for path, file in executed.files.items() if file.failure is not None}
-        if not failures and not (_has_limits(profile) and _sizes_changed(lowered, executed)):
+        if not failures and not (has_limits and _sizes_changed(lowered, executed)):
             break
         made = MadeFiles(lowered.decisions, await _contents(lowered, executed, profile, file_facts, context), failures)
         again = lower_again(made)
@@ -82,11 +83,7 @@ async def execute_within_limits(
             break
         lowered = again
     stored = await with_stored_files(executed.lowered, lowered.call, executed.files, store)
-    return _charged(stored, usages)
-
-
-def _has_limits(profile: ModelProfile) -> bool:
-    return bool(profile.media_limits or profile.media_tokens)
+    return _with_usage(stored, usages)
 
 
 def _sizes_changed(lowered: Lowered, executed: ExecutedCall) -> bool:
@@ -117,7 +114,7 @@ async def _contents(
     return {path: made_content(parts, facts, profile) for path, parts in by_path.items()}
 
 
-def _charged(lowered: Lowered, usages: Mapping[str, Mapping[int, ConvertedFile]]) -> Lowered:
+def _with_usage(lowered: Lowered, usages: Mapping[str, Mapping[int, ConvertedFile]]) -> Lowered:
     """Returns the call whose decisions have the usage of all conversions of their file, also of those not sent."""
     decisions = tuple(
         replace(each, usage=total_usage(file.decision.usage for file in usages[each.part_path].values()))

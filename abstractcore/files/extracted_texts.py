@@ -38,7 +38,7 @@ async def with_extracted_texts(
     thunks = [thunk(index, decision, part) for index, (decision, part) in enumerate(parts)]
     read = await runtime.gather(*thunks)
     response = replace(response, media=tuple(each.decision for each in read))
-    return _charged(response, total_usage(each.usage for each in read))
+    return _with_usage(response, total_usage(each.usage for each in read))
 
 
 def files_of(response: GenerateResponse[Any], call: ModelCall) -> list[MediaPart | None]:
@@ -88,7 +88,7 @@ async def _read(
     )
 
 
-def _charged(response: GenerateResponse[Any], usage: Usage | None) -> GenerateResponse[Any]:
+def _with_usage(response: GenerateResponse[Any], usage: Usage | None) -> GenerateResponse[Any]:
     """Returns the response with what models have taken to read its files. Their calls have records of their own."""
     if usage is None:
         return response

@@ -103,7 +103,7 @@ class FileFacts:
         parts = [part for _, part in media_parts(call) if _is_at_hand(part)]
         return {file_key(part.blob): facts for part in parts if (facts := self._measure(part)) != _UNKNOWN}
 
-    def known(self, call: ModelCall) -> FactsByFile:
+    def known_facts(self, call: ModelCall) -> FactsByFile:
         """Returns the facts that were measured before of the files of `call`."""
         keys = [file_key(part.blob) for _, part in media_parts(call)]
         return {key: self._known[key] for key in keys if self._known.get(key, _UNKNOWN) != _UNKNOWN}
@@ -119,7 +119,7 @@ class FileFacts:
         if known is not None:
             return known
         try:
-            facts = self._measured(part)
+            facts = self._facts_of_file(part)
         except PluginError:
             raise
         except CorruptFileError:  # it may have crashed its decoder, or kept it busy
@@ -131,7 +131,7 @@ class FileFacts:
         self._known[key] = facts
         return facts
 
-    def _measured(self, part: MediaPart) -> MediaFacts:
+    def _facts_of_file(self, part: MediaPart) -> MediaFacts:
         handler, _ = handler_for(part, self._handlers)
         if not isinstance(handler, MeasuresMedia):
             return _UNKNOWN

@@ -390,12 +390,12 @@ def portions(counts: Sequence[int], ages: Sequence[int], room: int, current: int
         group = sorted((index for index in by_age[age] if counts[index]), key=counts.__getitem__)
         for position, index in enumerate(group):
             share = room // (len(group) - position)
-            given[index] = min(counts[index], share) if age == current else _halved(counts[index], share)
+            given[index] = min(counts[index], share) if age == current else _halve(counts[index], share)
             room -= given[index]
     return given
 
 
-def _halved(count: int, room: int) -> int:
+def _halve(count: int, room: int) -> int:
     """Returns `count` halved until it is at most `room`."""
     while count > room:
         count //= 2

@@ -282,7 +282,7 @@ def _from_file(
                 head = file.read(_HEAD_BYTES)
             found = _recognise(head, named or name, path, handlers)
         else:
-            found = _declared(name, declared, handlers)
+            found = _declared_type(name, declared, handlers)
         limit = MAX_RECORDING_BYTES if found.kind in ("audio", "video") else MAX_FILE_BYTES
         if status.st_size > limit:
             raise MediaError(
@@ -327,10 +327,10 @@ def _files_of(handler: MediaHandler) -> str:
 
 def _of_declared_type(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
     """Returns the part for content with a declared media type, which is not read."""
-    return MEDIA_PART_BY_KIND[_declared(blob.name or "", blob.media_type, handlers).kind](blob)
+    return MEDIA_PART_BY_KIND[_declared_type(blob.name or "", blob.media_type, handlers).kind](blob)
 
 
-def _declared(name: str, media_type: str, handlers: Sequence[MediaHandler]) -> Recognised:
+def _declared_type(name: str, media_type: str, handlers: Sequence[MediaHandler]) -> Recognised:
     """Returns a declared media type with its kind; it is the one that is sent."""
     found = _first_recognised(b"", name, media_type, handlers)
     return Recognised(found.kind if found is not None else media_kind_of(media_type), media_type)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from ..ports import HasExcerpts, MediaHandler
+from ..ports import HasExcerpts, MediaHandler, ModelProfile
 from ..schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -55,6 +55,11 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
     return found
 
 
+def sizes_decide(call: ModelCall, profile: ModelProfile) -> bool:
+    """Whether the sizes of a call's files may decide how they are sent."""
+    return bool((profile.media_limits or profile.media_tokens) and media_parts(call))
+
+
 def is_cut(part: MediaPart, handler: MediaHandler | None) -> bool:
     """Returns whether the handler of a file that is sent natively cuts it, as its controls say."""
     names = part.controls.names if part.controls is not None else ()
@@ -101,20 +106,20 @@ def with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> Mod
     if not replaced:
         return call
     messages = (
-        replace(message, parts=_replaced(message.parts, f"messages[{i}].parts", replaced))
+        replace(message, parts=_replace_parts(message.parts, f"messages[{i}].parts", replaced))
         for i, message in enumerate(call.messages)
     )
     return call.with_(messages=tuple(messages))
 
 
-def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
+def _replace_parts(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
     """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
     result: list[Part] = []
     for index, part in enumerate(parts):
         part_path = f"{path}[{index}]"
         new = replaced.get(part_path, (part,))
         if isinstance(part, ToolResult):
-            content = _replaced(part.content, f"{part_path}.content", replaced)
+            content = _replace_parts(part.content, f"{part_path}.content", replaced)
             new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
         elif part_path in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
             new = (*new[:-1], replace(last, text=last.text + "\n"))

@@ -102,7 +102,7 @@ def makes_images(decision: MediaDecision) -> bool:
     return decision.route == "fallback" and any(media_kind_of(output) == "image" for output in decision.outputs)
 
 
-def refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequence[str]) -> UnsupportedContentError:
+def refusal(decision: MediaDecision, call: ModelCall, why: str, choices: Sequence[str]) -> UnsupportedContentError:
     """Returns the error for a file that the model or the policy does not allow."""
     return UnsupportedContentError(
         f"{decision.source} ({decision.type}, {decision.part_path}) cannot be sent: {why}.",
@@ -202,7 +202,7 @@ def converted_decision(
         possible = choices(
             decision, handler, native=False, instead=instead, configured=configured, may_be_wrong=may_be_wrong
         )
-        raise refused(decision, call, why, possible)
+        raise refusal(decision, call, why, possible)
     reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"
     left_out = outputs_of(allowed_fallbacks(handler, policy, configured)) - set(outputs)
     if left_out and "text" not in outputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ..ports import MediaHandler, ModelProfile, chosen_pages
 from ..schema import Blob, CallWarning, MediaKind, MediaPart, ModelCall, media_kind_of
@@ -16,7 +16,7 @@ from .policies import (
     choices,
     converted_decision,
     not_at_hand,
-    refused,
+    refusal,
     usable_fallbacks,
     with_fallbacks,
 )
@@ -61,7 +61,8 @@ def lower_media(
     def decided(path: str) -> MediaDecision:
         decision = _decide(parts[path], path, call, profile, handlers, configured)
         known = facts.get((parts[path].blob.sha256, parts[path].blob.media_type)) if facts else None
-        source = _source_of(decision.kind, explicit, by_default)
+        kind = decision.kind
+        source = "call" if kind in explicit else "configuration" if kind in by_default else "default"
         return replace(decision, policy_source=source, facts=known)
 
     decisions = made.decisions if made is not None else tuple(map(decided, parts))
@@ -77,12 +78,12 @@ def lower_media(
         from .limits import lower_limits
 
         alternatives = _alternatives(call, parts, profile, handlers, configured, added)
-        decisions = _revised(decisions, call, alternatives, decided, made)
+        decisions = _revise_earlier(decisions, call, alternatives, decided, made)
         decisions = lower_limits(decisions, made, alternatives)
-    decisions = tuple(_located(each, parts[each.part_path], call, profile, handlers) for each in decisions)
+    decisions = tuple(_with_fetch(each, parts[each.part_path], call, profile, handlers) for each in decisions)
     for decision in decisions:
         warnings += _unsure(decision, call, profile)
-        warnings += _misnamed(parts[decision.part_path].blob, decision.part_path)
+        warnings += _name_warnings(parts[decision.part_path].blob, decision.part_path)
         if decision.route == "native" and decision.native_loss:
             warnings.append(lossy_native(decision))
     return call, decisions, warnings
@@ -116,7 +117,7 @@ def _alternatives(
     return Alternatives(call, parts, profile, handlers, configured, turn_start(call, added))
 
 
-def _revised(
+def _revise_earlier(
     decisions: Sequence[MediaDecision],
     call: ModelCall,
     alternatives: Alternatives,
@@ -142,19 +143,13 @@ def _revised(
     return tuple(found)
 
 
-def _source_of(
-    kind: MediaKind, explicit: Mapping[MediaKind, str], by_default: Mapping[MediaKind, str]
-) -> Literal["call", "configuration", "default"]:
-    return "call" if kind in explicit else "configuration" if kind in by_default else "default"
-
-
 def _check_pages(decision: MediaDecision, part: MediaPart) -> None:
     """Raises `MediaError` for pages that a file is known not to have."""
     if decision.facts is not None and decision.facts.pages is not None and part.controls is not None:
         chosen_pages(part.controls, decision.facts.pages, decision.source)
 
 
-def _located(
+def _with_fetch(
     decision: MediaDecision,
     part: MediaPart,
     call: ModelCall,
@@ -205,7 +200,7 @@ def _decide(
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
         possible = choices(converted, handler, native=native, instead=instead, configured=configured)
-        raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
+        raise refusal(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
     is_inlined = is_text and usable[0].preferred_with is None
     if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
@@ -226,7 +221,7 @@ def _decide(
         possible = choices(
             converted, handler, native=native, instead=instead, configured=configured, may_be_wrong=not unknown
         )
-        raise refused(decision, call, why, possible)
+        raise refusal(decision, call, why, possible)
     may_be_wrong = not native and not unknown
     return converted_decision(converted, call, handler, why, instead, configured, may_be_wrong=may_be_wrong)
 
@@ -257,7 +252,7 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
     ]
 
 
-def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
+def _name_warnings(blob: Blob, path: str) -> list[CallWarning]:
     """Returns a warning if the file's name suggests another type than its content."""
     named = mimetypes.guess_type(blob.name or "")[0]
     if named is None or _family(named) == _family(blob.media_type):
@@ -290,16 +285,16 @@ def lower_location(
     """
     form = part.blob.form
     if form == "provider_file":
-        return _stored(decision, part, call, profile)
+        return _check_stored(decision, part, call, profile)
     return _at_url(decision, part, call, profile, is_cut) if form == "url" else decision
 
 
-def _stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+def _check_stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
     if decision.route != "native":
         raise not_at_hand(decision, call)
     if not profile.accepts_id(decision.kind, part.blob.media_type):
         why = f"requests to {call.provider or call.model} cannot name a stored file of this type"
-        raise refused(decision, call, why, ["pass the file itself"])
+        raise refusal(decision, call, why, ["pass the file itself"])
     return decision
 
 
@@ -318,13 +313,13 @@ def _at_url(
         elif wanted != "us":
             why = f"{call.provider or call.model} does not read {_scheme(url)} URLs of {part.blob.media_type}"
             if wanted == "vendor":
-                raise refused(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])
+                raise refusal(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])
             decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, since {why}")
     elif wanted == "vendor":
         raise not_at_hand(decision, call)
     if _scheme(url) not in _DOWNLOADED:
         why = f"{_scheme(url)} URLs cannot be downloaded here"
-        raise refused(decision, call, why, ["pass the file itself", "pass an https:// URL"])
+        raise refusal(decision, call, why, ["pass the file itself", "pass an https:// URL"])
     return replace(decision, fetch="us")
 
 

@@ -72,10 +72,10 @@ def tokens_by_rule(
         return None if count is None else math.ceil(count * each)
     if facts.width is None or facts.height is None or (facts.frames or 1) > 1:
         return None  # of an animation, it is not known how many frames the handler sends
-    return image_tokens(*_fitted(facts.width, facts.height, fit), rule, level)
+    return image_tokens(*_fitted_size(facts.width, facts.height, fit), rule, level)
 
 
-def _fitted(width: int, height: int, fit: Mapping[str, int]) -> tuple[int, int]:
+def _fitted_size(width: int, height: int, fit: Mapping[str, int]) -> tuple[int, int]:
     """Returns the size of an image that is made to keep its limits in pixels."""
     scale = min(1.0, fit.get("image_pixels", math.inf) / max(width, height))
     if "image_area" in fit:
@@ -181,7 +181,7 @@ def _of_file(part: MediaPart, decision: MediaDecision | None, profile: ModelProf
         return _as_it_is(part, decision, profile)
     if decision.route == "inline":
         return text_file_tokens(part)
-    return OF_A_NOTE if decision.route == "left_out" else _converted(part, decision, profile)
+    return OF_A_NOTE if decision.route == "left_out" else _conversion_tokens(part, decision, profile)
 
 
 def _as_it_is(part: MediaPart, decision: MediaDecision | None, profile: ModelProfile) -> int:
@@ -192,7 +192,7 @@ def _as_it_is(part: MediaPart, decision: MediaDecision | None, profile: ModelPro
     return tokens_by_rule(rule, part, facts, {} if decision is None else decision.fit, frozenset()) or 0
 
 
-def _converted(part: MediaPart, decision: MediaDecision, profile: ModelProfile) -> int:
+def _conversion_tokens(part: MediaPart, decision: MediaDecision, profile: ModelProfile) -> int:
     """Returns the tokens of what a file will be converted to: images, or else a text."""
     kind = token_kind(part) or "pdf"
     facts = _USUAL[kind].facts_of(part, decision.facts)

@@ -31,7 +31,7 @@ _SEVERAL = "multipart/mixed"
 def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tuple[ContentPart, ...]:
     """Returns the content of the file `source` between an opening and a closing tag; the last part is text."""
     parts: list[ContentPart] = []
-    text = f'<{_TAG} name="{_escaped(source)}" content="{_escaped(label)}">\n'
+    text = f'<{_TAG} name="{_escape(source)}" content="{_escape(label)}">\n'
     for part in content or (TextPart(""),):
         if isinstance(part, TextPart):
             text += _TAGS.sub(r"\g<0>\\", part.text.strip()) + "\n"
@@ -41,7 +41,7 @@ def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tup
     return (*parts, TextPart(f"{text}</{_TAG}>\n"))
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return " ".join(value.split()).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 

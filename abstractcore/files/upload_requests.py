@@ -90,13 +90,13 @@ class FileStoreRequests:
                 following = await self._run(self._store.send(file, upload), self._chunk(file, upload, data))
             except ProviderError as error:
                 failures += 1
-                following = await self._resumed(file, upload, error, failures)
+                following = await self._resume(file, upload, error, failures)
             if following.offset > upload.offset:
                 failures = 0
             upload = following
         return upload.file
 
-    async def _resumed(self, file: FileToUpload, upload: FileUpload, error: ProviderError, failures: int) -> FileUpload:
+    async def _resume(self, file: FileToUpload, upload: FileUpload, error: ProviderError, failures: int) -> FileUpload:
         """Returns where the server is after a request failed; raises `error` if it is final."""
         resume = self._store.resume(file, upload)
         pause = error.retry_after

@@ -84,9 +84,9 @@ class FileUploads:
         account = await self.account(context.headers)
         found = list(dict.fromkeys(blobs))
         for blob in found:  # before one of them makes room
-            if (known := await self._known(blob, account)) is not None:
+            if (known := await self._find_upload(blob, account)) is not None:
                 context.stored[known.id] = known
-        stored = await self._runtime.gather(*(partial(self._stored, blob, account, context) for blob in found))
+        stored = await self._runtime.gather(*(partial(self._store_blob, blob, account, context) for blob in found))
         return dict(zip(found, stored, strict=True))
 
     async def forget_missing(self, error: ProviderError, context: CallContext) -> bool:
@@ -108,7 +108,7 @@ class FileUploads:
         """Returns the account of requests with these headers of the user."""
         return await account_of(self._session.endpoint, headers, self._runtime, self._clock.time_of_day())
 
-    async def listed(self, headers: Mapping[str, str]) -> Sequence[StoredFile]:
+    async def list(self, headers: Mapping[str, str]) -> Sequence[StoredFile]:
         """Returns the uploads of the account that have not expired, the oldest first."""
         account, now = await self.account(headers), self._clock.time_of_day()
         files = await self._runtime.call(self._index.list, account.digest, kind="files")
@@ -144,28 +144,28 @@ class FileUploads:
         given = {"tags": call.tags, "parent_id": context.trace_id, "trace_context": call.trace_context}
         return self.requests(call.provider, context.headers, left, **given)
 
-    async def _stored(self, blob: Blob, account: Account, context: CallContext) -> StoredBlob:
+    async def _store_blob(self, blob: Blob, account: Account, context: CallContext) -> StoredBlob:
         """Returns a file in the store, uploaded unless it is there already, or another call uploads it now."""
         flight = (os.getpid(), type(self._runtime), account.digest, blob.sha256 or "", blob.media_type)
         while True:
-            found = await self._known(blob, account)
+            found = await self._find_upload(blob, account)
             if found is not None:
-                return await self._used(found, blob, "reused", context)
+                return await self._use(found, blob, "reused", context)
             own: Future[None] = Future()
             ahead = _in_flight.setdefault(flight, own)
             if ahead is own:
                 break
             await self._runtime.wait(ahead)
         try:
-            found = await self._known(blob, account)  # by one that has just ended
+            found = await self._find_upload(blob, account)  # by one that has just ended
             if found is not None:
-                return await self._used(found, blob, "reused", context)
-            return await self._used(await self._uploaded(blob, account, context), blob, "uploaded", context)
+                return await self._use(found, blob, "reused", context)
+            return await self._use(await self._upload(blob, account, context), blob, "uploaded", context)
         finally:
             del _in_flight[flight]
             own.set_result(None)
 
-    async def _known(self, blob: Blob, account: Account) -> StoredFile | None:
+    async def _find_upload(self, blob: Blob, account: Account) -> StoredFile | None:
         """Returns an upload of the same content that does not expire soon."""
         found = await self._runtime.call(
             self._index.find, account.digest, blob.sha256 or "", blob.media_type, kind="files"
@@ -173,7 +173,7 @@ class FileUploads:
         soon = self._clock.time_of_day() + _MARGIN_SECONDS
         return found if found is not None and (found.expires_at is None or found.expires_at > soon) else None
 
-    async def _used(
+    async def _use(
         self, file: StoredFile, blob: Blob, how: Literal["uploaded", "reused"], context: CallContext
     ) -> StoredBlob:
         context.stored[file.id] = file
@@ -182,7 +182,7 @@ class FileUploads:
         stored = Blob.from_provider_file(context.call.provider, file.id, blob.media_type, name=blob.name)
         return StoredBlob(stored, how)
 
-    async def _uploaded(self, blob: Blob, account: Account, context: CallContext) -> StoredFile:
+    async def _upload(self, blob: Blob, account: Account, context: CallContext) -> StoredFile:
         """Uploads a file, after older uploads were deleted if the store is full."""
         file = FileToUpload(blob.sha256 or "", blob.media_type, blob.size or 0, blob.name)
         content, requests = UploadContent(blob, blob.name or blob.media_type), self._requests(context)

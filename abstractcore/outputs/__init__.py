@@ -4,7 +4,7 @@ pydantic is loaded at first use.
 """
 
 from ..lazy_modules import LazyImports as _LazyImports
-from .output_types import OutputType as OutputType, no_output as no_output
+from .output_types import OutputType as OutputType
 from .response_models import ResponseModel as ResponseModel, output_type as output_type
 
 with _LazyImports(globals()):

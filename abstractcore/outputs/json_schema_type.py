@@ -27,14 +27,14 @@ class JsonSchemaType(OutputType):
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         try:
-            given = cast("dict[str, Any]", _copied(freeze_object(schema, "response_model")))
+            given = cast("dict[str, Any]", _copy(freeze_object(schema, "response_model")))
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
         self._validator = _validator(given)
         title = given.get("title")
         self.label = title if isinstance(title, str) and title else "answer"
         self.is_wrapped = not is_object(cast(JSONObject, given))
-        sent = _wrapped(given) if self.is_wrapped else given
+        sent = _wrap(given) if self.is_wrapped else given
         self.schema = OutputSchema(schema_name(self.label), cast(JSONObject, sent))
         self._items: Any = None
 
@@ -64,11 +64,11 @@ class JsonSchemaType(OutputType):
             raise InvalidInputError(message, path="response_model", hint=hint)
 
 
-def _copied(node: Any) -> Any:
+def _copy(node: Any) -> Any:
     """Returns frozen JSON as lists and dictionaries, which validators read."""
     if isinstance(node, Mapping):
-        return {name: _copied(each) for name, each in cast("Mapping[str, Any]", node).items()}
-    return [_copied(each) for each in cast("list[Any]", node)] if isinstance(node, list | tuple) else node
+        return {name: _copy(each) for name, each in cast("Mapping[str, Any]", node).items()}
+    return [_copy(each) for each in cast("list[Any]", node)] if isinstance(node, list | tuple) else node
 
 
 def _validator(schema: dict[str, Any]) -> Any:
@@ -120,12 +120,12 @@ def _references(node: Any, path: str = "response_model") -> Iterable[tuple[str, 
                 yield from _references(each, f"{path}.{name}")
 
 
-def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
+def _wrap(schema: dict[str, Any]) -> dict[str, Any]:
     """Returns the schema of an object with `schema` as its property `value`."""
     kept = ("$schema", *_DEFINITIONS)
-    inner = _moved({name: each for name, each in schema.items() if name not in kept})
+    inner = _move({name: each for name, each in schema.items() if name not in kept})
     return {
-        **{name: _moved(schema[name]) for name in kept if name in schema},
+        **{name: _move(schema[name]) for name in kept if name in schema},
         "type": "object",
         "properties": {WRAPPER_KEY: inner},
         "required": [WRAPPER_KEY],
@@ -133,13 +133,13 @@ def _wrapped(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _moved(node: Any) -> Any:
+def _move(node: Any) -> Any:
     """Returns a part of the schema, whose references follow it to its new place."""
     if isinstance(node, list):
-        return [_moved(each) for each in cast("list[Any]", node)]
+        return [_move(each) for each in cast("list[Any]", node)]
     if not isinstance(node, dict):
         return node
-    return {name: _moved_reference(each) if name == "$ref" else _moved(each) for name, each in _items(node)}
+    return {name: _moved_reference(each) if name == "$ref" else _move(each) for name, each in _items(node)}
 
 
 def _moved_reference(reference: Any) -> Any:

@@ -125,11 +125,6 @@ def _with_mended_json(value: Callable[[str], Any], text: str) -> Any:
     return value(mended)
 
 
-def no_output(reply: ModelReply) -> None:
-    """Returns None, the output of a call without `response_model`."""
-    return
-
-
 def first_line(error: Exception) -> str:
     """Returns the first line of an exception's message."""
     try:
@@ -212,7 +207,7 @@ class InvalidAnswerError(AbstractCoreError):
 
     def __init__(self, problems: Iterable[AnswerProblem], *, is_no_json: bool = False) -> None:
         super().__init__("the answer does not match its type")
-        self.problems = _bounded(problems)
+        self.problems = _first_problems(problems)
         self.is_no_json = is_no_json
 
 
@@ -229,7 +224,7 @@ def pydantic_problems(error: ValidationError, skipped: int = 0) -> Iterable[Answ
         yield problem(each["loc"][skipped:], each["msg"], value)
 
 
-def _bounded(problems: Iterable[AnswerProblem]) -> tuple[AnswerProblem, ...]:
+def _first_problems(problems: Iterable[AnswerProblem]) -> tuple[AnswerProblem, ...]:
     """Returns the first problems, and how many more there are."""
     given = iter(problems)
     kept = tuple(islice(given, _MOST_PROBLEMS))

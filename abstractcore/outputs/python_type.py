@@ -71,12 +71,12 @@ class PythonType(OutputType):
         if self._item is None:
             from pydantic import TypeAdapter
 
-            self._item = TypeAdapter(get_args(_unannotated(self._type))[0])
+            self._item = TypeAdapter(get_args(_without_annotation(self._type))[0])
         return self._valid(self._item, text)
 
     def check_is_list(self) -> None:
         """Raises `InvalidInputError` unless the type is `list[X]`."""
-        given = _unannotated(self._type)
+        given = _without_annotation(self._type)
         if get_origin(given) not in (list, Iterable) or not get_args(given):
             hint = f"Use response_model=list[{shortened(self.label, 60)}]."
             message = f"elements are the items of a list, and {shortened(self.label, 200)} is none"
@@ -117,7 +117,7 @@ def _check_is_type(given: object) -> None:
     raise InvalidInputError(f"expected a type, got {shown(given)}", path="response_model", hint=hint)
 
 
-def _unannotated(type_: Any) -> Any:
+def _without_annotation(type_: Any) -> Any:
     return get_args(type_)[0] if get_origin(type_) is Annotated else type_
 
 

@@ -111,9 +111,9 @@ class _Sketch:
         if "$ref" in fields:
             return self._reference(str(fields["$ref"]), indent)
         if "const" in fields:
-            return _written(fields["const"])
+            return _as_json(fields["const"])
         if "enum" in fields:
-            return " | ".join(_written(each) for each in fields["enum"])
+            return " | ".join(_as_json(each) for each in fields["enum"])
         for choice in ("anyOf", "oneOf"):
             if choice in fields:
                 return " | ".join(self._type(each, indent) + _aside(each) for each in fields[choice])
@@ -180,9 +180,9 @@ def _aside(node: Any) -> str:
 
 def _limits(fields: Mapping[str, Any]) -> list[str]:
     given = [(form, fields[name]) for name, form in _LIMITS.items() if fields.get(name) is not None]
-    limits = [form.format(value if isinstance(value, str) else _written(value)) for form, value in given]
+    limits = [form.format(value if isinstance(value, str) else _as_json(value)) for form, value in given]
     return [*limits, "all different"] if fields.get("uniqueItems") else limits
 
 
-def _written(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return canonical_json(value)

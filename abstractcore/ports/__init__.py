@@ -29,7 +29,7 @@ from .middleware import (
     MeteredStream as MeteredStream,
     Middleware as Middleware,
 )
-from .operations import (
+from .middleware import (
     CHAT as CHAT,
     TRANSCRIBE as TRANSCRIBE,
     AnyInput as AnyInput,

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from ..schema import OperationInput, StoredFile
 from ..schema.json_values import check_text
-from .operations import Operation
+from .middleware import Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import cast
 
 from ..errors import AbstractCoreError
 from ..ports import AnyInput, CallContext, CallEnd, Pricing
-from ..ports.operations import call_in
+from ..ports.middleware import call_in
 from ..schema import (
     CallRecord,
     Capture,
@@ -70,7 +70,7 @@ class EndedCall:
             started_at=context.started_at,
             seconds=end.seconds,
             seconds_to_first=end.seconds_to_first,
-            call_digest=digest(call_in(given) or _recorded(given)),
+            call_digest=digest(call_in(given) or _input_for_record(given)),
             reply_digest=digest(reply) if reply is not None else None,
             call=None,
             reply=None,
@@ -98,7 +98,8 @@ class EndedCall:
                 record,
                 call=redacted_call(call) if call is not None else None,
                 reply=redacted_reply(reply) if reply is not None else None,
-                input=given and {name: _redacted(name, value) for name, value in given.items()},
+                input=given
+                and {name: each if name == "trace_context" else redacted_data(each) for name, each in given.items()},
             )
         if call is not None:
             # A credential in the content is content; options and headers of a call are not.
@@ -129,19 +130,15 @@ def content_of(context: CallContext) -> int:
 
 
 def _input_of(context: CallContext) -> JSONObject | None:
-    """Returns what an input has beside the fields of the record, as JSON; None for one that is a call."""
+    """Returns the fields of an input that the record has not, as JSON; None for one that is a call."""
     given = context.input
     if isinstance(given, ModelCall):
         return None
-    data = cast("JSONObject", to_data(_recorded(given)))
+    data = cast("JSONObject", to_data(_input_for_record(given)))
     return {name: value for name, value in data.items() if name not in _IN_RECORD}
 
 
-def _redacted(name: str, value: JSONValue) -> JSONValue:
-    return value if name == "trace_context" else redacted_data(value)
-
-
-def _recorded(given: AnyInput) -> AnyInput:
+def _input_for_record(given: AnyInput) -> AnyInput:
     return given.for_record() if isinstance(given, OperationInput) else given
 
 

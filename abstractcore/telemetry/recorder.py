@@ -163,17 +163,17 @@ class Recorder:
         if not self._subscriptions:
             return None
         origin = _notified.get()
-        if origin and not self._concerned(origin):
+        if origin and not self._subscriptions_for(origin):
             return None
         return partial(self._report, origin, pricing)
 
     def flush(self, timeout: float) -> bool:
         """Waits up to `timeout` seconds until subscribers have been notified of all calls so far; returns success."""
-        return all(notified for _, notified in self._flushed(timeout))
+        return all(notified for _, notified in self._flush_each(timeout))
 
     def close(self, timeout: float) -> None:
         """Waits as `flush` does, then ends idle threads. A later call starts them again."""
-        for subscription, notified in self._flushed(timeout):
+        for subscription, notified in self._flush_each(timeout):
             if notified:
                 subscription.end_thread()
         self._writer.stop()
@@ -182,17 +182,17 @@ class Recorder:
         """Waits up to `timeout` seconds until all calls so far are queued for subscribers; returns whether they are."""
         return self._writer.flush(timeout)
 
-    def _flushed(self, timeout: float) -> list[tuple[Subscription, bool]]:
+    def _flush_each(self, timeout: float) -> list[tuple[Subscription, bool]]:
         end = time.monotonic() + timeout
         subscriptions = list(self._subscriptions.values())
         return [(each, each.flush(max(0.0, end - time.monotonic()))) for each in subscriptions]
 
-    def _concerned(self, origin: tuple[Subscriber, ...]) -> list[Subscription]:
+    def _subscriptions_for(self, origin: tuple[Subscriber, ...]) -> list[Subscription]:
         return [each for each in list(self._subscriptions.values()) if each.concerns(origin)]
 
     def _report(self, origin: tuple[Subscriber, ...], pricing: Pricing, context: CallContext, end: CallEnd) -> None:
         """Queues the notification of all current subscribers. Returns at once."""
-        subscriptions = self._concerned(origin)
+        subscriptions = self._subscriptions_for(origin)
 
         from .call_records import EndedCall, content_of
 

@@ -36,7 +36,7 @@ from .failures import (
     CONNECT_SECONDS,
     ProxyInUse,
     bad_header,
-    broken,
+    broken_connection,
     cannot_connect,
     cannot_unpack,
     connect_timeout,
@@ -45,7 +45,7 @@ from .failures import (
     read_timeout,
     refused_by_proxy,
 )
-from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parsed, shut_down
+from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parse_url, shut_down
 from .name_lookup import aaddresses
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only, proxy_in_use
 
@@ -76,7 +76,7 @@ def map_error(error: BaseException, url: str, seconds: float, proxy: ProxyInUse 
         return cannot_unpack(url)
     if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError | httpx2.InvalidURL):
         return no_address(url)
-    return broken(url, _reason(error), proxy)
+    return broken_connection(url, _reason(error), proxy)
 
 
 def _reason(error: BaseException) -> str:
@@ -240,7 +240,7 @@ if hasattr(os, "register_at_fork"):
 def _address(url: str) -> yarl.URL:
     """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
-        address = parsed(url)
+        address = parse_url(url)
     except httpx2.InvalidURL:
         raise no_address(url) from None
     origin = f"{address.scheme}://{address.netloc.decode('ascii')}"
@@ -311,21 +311,21 @@ class AiohttpBody:
         """Returns the next chunk of the body; empty at its end."""
         content = self._response.content
         try:
-            piece = next(self._decompressed, b"") or self._unpacked(_arrived(content))
+            piece = next(self._decompressed, b"") or self._decompress(_buffered_data(content))
             if not piece and not content.at_eof():
                 async with asyncio.timeout(self._timeout):
                     while not piece and not content.at_eof():
-                        piece = self._unpacked(await content.readany())
+                        piece = self._decompress(await content.readany())
         except FAILURES as error:
             failure = map_error(error, self._url, self._timeout)
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         self._response.close()
         raise failure
 
-    def _unpacked(self, data: bytes) -> bytes:
+    def _decompress(self, data: bytes) -> bytes:
         """Returns the first decompressed chunk of `data`; the next reads return the others."""
         if self._decompressor is None:
             return data
@@ -348,7 +348,7 @@ class AiohttpBody:
                 shut_down(same)
 
 
-def _arrived(content: aiohttp.StreamReader) -> bytes:
+def _buffered_data(content: aiohttp.StreamReader) -> bytes:
     """Returns buffered data, also if the connection broke after it."""
     if content.exception() is None:
         return content.read_nowait()

@@ -36,7 +36,7 @@ from ..concurrency.asynchronous import LoopLocal
 from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import FAILURES, broken, map_error, step_seconds
+from .failures import FAILURES, broken_connection, map_error
 from .messages import (
     ConnectionLease,
     Decompressor,
@@ -45,6 +45,7 @@ from .messages import (
     close_after_surplus,
     decompressor_for,
     head_of,
+    step_seconds,
     to_http,
 )
 from .name_lookup import aaddresses
@@ -124,7 +125,7 @@ class AsyncHttpTransport:
         self._settings = settings
         self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
-        self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
+        self.pools = LoopPools(partial(async_pool, settings), httpcore2.AsyncConnectionPool.aclose)
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
@@ -147,9 +148,6 @@ class AsyncHttpTransport:
         """Closes the connections of the running loop."""
         await self.pools.close()
 
-    def _pool(self, route: ProxyRoute) -> httpcore2.AsyncConnectionPool:
-        return async_pool(self._settings, route)
-
 
 async def response_body(
     response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeout: float
@@ -171,10 +169,10 @@ def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str
     else:
         pieces = response.aiter_raw()
     decompressor = decompressor_for(headers)
-    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+    return pieces if decompressor is None else _decompress(pieces, decompressor)
 
 
-async def _decompressed(pieces: AsyncIterator[bytes], decompressor: Decompressor) -> AsyncIterator[bytes]:
+async def _decompress(pieces: AsyncIterator[bytes], decompressor: Decompressor) -> AsyncIterator[bytes]:
     async with aclosing(cast("AsyncGenerator[bytes]", pieces)):
         async for packed in pieces:
             for piece in decompressor.feed(packed):
@@ -233,7 +231,7 @@ class AsyncHttpBody:
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:

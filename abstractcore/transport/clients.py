@@ -18,8 +18,8 @@ from ..ports import Body, Transport, interruptible
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
 from . import sync_http
-from .failures import FAILURES, Timeouts, map_error, read_timeout, step_seconds
-from .messages import ConnectionLease, Trace, headers_of, parsed
+from .failures import FAILURES, map_error, read_timeout
+from .messages import ConnectionLease, Trace, headers_of, parse_url, step_seconds
 
 _MOST_REMEMBERED = 8
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient
@@ -54,7 +54,7 @@ class SyncClientTransport:
         interrupted: a DNS look-up continues, and on a reused connection each wait has the time left at its start.
         """
         _check_open(self._client)
-        lease, timeouts = ConnectionLease(), Timeouts(timeout)
+        lease, timeouts = ConnectionLease(), sync_http.Timeouts(timeout)
         alarm_off = _alarms.set(timeout, lease.cut_new)
         try:
             with interruptible(lease.cut_new):
@@ -161,7 +161,7 @@ class _RequestMaker:
         """Returns the request, to which authentication and hooks may add."""
         headers = httpx2.Headers(self._client.headers)
         headers.update(headers_of(request))
-        url, params = parsed(request.url), self._client.params
+        url, params = parse_url(request.url), self._client.params
         built = httpx2.Request(
             request.method,
             url.copy_merge_params(params) if params else url,

@@ -1,13 +1,10 @@
 """The errors of failed exchanges, also for the exceptions of httpx2.
 
-Timeouts of the steps of an exchange, in httpx2's format.
-
 Messages never contain credentials: URLs are shown without path, query and userinfo.
 """
 
 from __future__ import annotations
 
-import time
 import zlib
 from typing import NamedTuple
 
@@ -19,63 +16,6 @@ from ..schema.base_error import shown_seconds
 
 CONNECT_SECONDS = 10.0
 """The maximum time for connecting."""
-_LEAST_SECONDS = 0.001
-
-
-def step_seconds(seconds: float) -> dict[str, float]:
-    """Returns `seconds` for each step; connecting takes ten at most."""
-    connect = min(seconds, CONNECT_SECONDS)
-    return {"connect": connect, "read": seconds, "write": seconds, "pool": seconds}
-
-
-class Timeouts(dict[str, float]):
-    """httpx2's `timeout` extension for sync code, where `seconds` is the total of all steps.
-
-    `get` returns the time left when a step begins. httpx2's own streams wait that long for each read or write of the
-    step; those of `SyncNetwork` check the time before each of them: see `StepTimeout.left`.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(step_seconds(seconds))
-        self.seconds = seconds
-        self._due = time.monotonic() + seconds
-
-    def get(self, step: str, default: object = None) -> StepTimeout:
-        """Returns the seconds for `step`, at least 0.001: zero has another meaning for a socket."""
-        return StepTimeout(max(_LEAST_SECONDS, min(self[step], self.left())), self)
-
-    def left(self) -> float:
-        """Returns the seconds until the deadline, negative after it."""
-        return self._due - time.monotonic()
-
-    def restart(self) -> None:
-        """Starts the time again, for the next read of a body."""
-        self._due = time.monotonic() + self.seconds
-
-
-class StepTimeout(float):
-    """The seconds for one step when it began."""
-
-    __slots__ = ("_timeouts",)
-    _timeouts: Timeouts
-
-    def __new__(cls, seconds: float, timeouts: Timeouts) -> StepTimeout:
-        """`timeouts` has the deadline of all steps."""
-        step = super().__new__(cls, seconds)
-        step._timeouts = timeouts
-        return step
-
-    def left(self) -> float:
-        """Returns the seconds that a wait of this step may take now; raises `TimeoutError` if none are left."""
-        left = self._timeouts.left()
-        if left <= 0:
-            raise TimeoutError
-        return min(left, self)
-
-
-def seconds_left(timeout: float | None) -> float | None:
-    """Returns the seconds left of `timeout`; raises `TimeoutError` if none are left."""
-    return timeout.left() if isinstance(timeout, StepTimeout) else timeout
 
 
 FAILURES: tuple[type[Exception], ...] = (
@@ -132,7 +72,7 @@ def map_error(error: Exception, url: str, seconds: float, proxy: ProxyInUse | No
         return no_address(url)
     if isinstance(error, httpx2.LocalProtocolError | httpcore2.LocalProtocolError | UnicodeEncodeError):
         return bad_header()
-    return broken(url, str(error), proxy)
+    return broken_connection(url, str(error), proxy)
 
 
 def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
@@ -196,7 +136,7 @@ def bad_header() -> ConfigurationError:
     return ConfigurationError("a header has characters that are not allowed in HTTP", hint="Check the API key.")
 
 
-def broken(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
+def broken_connection(url: str, reason: str, proxy: ProxyInUse | None = None) -> ConnectionFailedError:
     """Returns the error for a connection that broke, or a response that is not HTTP."""
     error = ConnectionFailedError(
         f"the connection to {_origin(url)}{_through(proxy)} broke: {reason or 'connection closed'}"

@@ -27,7 +27,7 @@ from ..schema import WireRequest
 from ..schema.base_error import shown
 from ..schema.wire import ENCODINGS, unexpected_encoding
 from ..version import __version__
-from .failures import ProxyInUse, connect_timeout, pool_timeout, read_timeout
+from .failures import CONNECT_SECONDS, ProxyInUse, connect_timeout, pool_timeout, read_timeout
 
 HEADERS: list[tuple[str, str]] = [
     ("accept", "application/json, text/event-stream, */*;q=0.1"),
@@ -60,7 +60,7 @@ def to_http(request: WireRequest, timeouts: Mapping[str, float], trace: Trace | 
 @lru_cache(maxsize=256)
 def _target(url: str) -> tuple[httpcore2.URL, bytes]:
     """Returns `url` for a pool, and its `Host` header."""
-    address = parsed(url)
+    address = parse_url(url)
     target = httpcore2.URL(scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path)
     return target, address.netloc
 
@@ -72,7 +72,7 @@ def headers_of(request: WireRequest) -> list[tuple[str, str]]:
 
 
 @lru_cache(maxsize=256)
-def parsed(url: str) -> httpx2.URL:
+def parse_url(url: str) -> httpx2.URL:
     """Returns `url` with invalid characters escaped. Raises `httpx2.InvalidURL`."""
     address = httpx2.URL(url)
     if not address.host:
@@ -94,6 +94,12 @@ def head_of(response: httpx2.Response | httpcore2.Response) -> tuple[int, Mappin
     if isinstance(response, httpx2.Response):
         return response.status_code, lower_headers(response.headers.raw)
     return response.status, lower_headers(response.headers)
+
+
+def step_seconds(seconds: float) -> dict[str, float]:
+    """Returns `seconds` for each step; connecting takes ten at most."""
+    connect = min(seconds, CONNECT_SECONDS)
+    return {"connect": connect, "read": seconds, "write": seconds, "pool": seconds}
 
 
 def close_after_surplus(response: httpcore2.Response) -> None:

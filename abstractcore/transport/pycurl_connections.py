@@ -29,7 +29,7 @@ Wait: TypeAlias = Callable[[Mapping[int, int], float], Iterable[tuple[int, int]]
 `POLL_INOUT`); returns those that are ready, with their events (`pycurl.CSELECT_...`)."""
 
 
-def connected(host: str, port: int, due: float) -> socket.socket:
+def connect(host: str, port: int, due: float) -> socket.socket:
     """Returns a connection to the first address of `host` that answers. Each address gets an equal part of the time
     until `due` (monotonic seconds). Raises `TimeoutError`, other `OSError` and `UnicodeError`.
     """

@@ -23,14 +23,14 @@ from ..schema.wire import unexpected_encoding
 from .failures import (
     CONNECT_SECONDS,
     bad_header,
-    broken,
+    broken_connection,
     cannot_unpack,
     connect_timeout,
     no_address,
     pool_timeout,
     read_timeout,
 )
-from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parsed
+from .messages import UnreadBody, decompressor_for, headers_of, lower_headers, parse_url
 from .pycurl_connections import CurlConnection, CurlResponse, WireCall
 from .pycurl_pools import DEFAULT_PORTS, CurlPool, Origin, failed_before_response, failed_in_body, not_http
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only, proxy_in_use
@@ -108,10 +108,10 @@ class PycurlBody:
         """Returns the next chunk of the body; empty at its end."""
         with self._lock:
             if self._decompressor is None:
-                return self._arrived()
+                return self._buffered_data()
             try:
                 while not (piece := next(self._decompressed, b"")):
-                    compressed = self._arrived()
+                    compressed = self._buffered_data()
                     if not compressed:
                         return b""
                     self._decompressed = self._decompressor.feed(compressed)
@@ -120,13 +120,13 @@ class PycurlBody:
                 failure = cannot_unpack(self._url)
         raise failure
 
-    def _arrived(self) -> bytes:
+    def _buffered_data(self) -> bytes:
         """Returns all received data that was not read; waits for some if there is none."""
         exchange = self._exchange
         if exchange.running and not exchange.pieces:
             self._wait()
         if self._aborted:
-            raise broken(self._url, "it was closed by the client")
+            raise broken_connection(self._url, "it was closed by the client")
         if exchange.pieces:
             arrived = b"".join(exchange.pieces)
             exchange.pieces.clear()
@@ -195,7 +195,7 @@ class PycurlTransport:
         lease = self._lease(route, target, request.url, timeout)
         try:
             exchange = self._head(lease, _wire_call(request, target, due, timeout), request.url, due, timeout)
-            body = PycurlBody(lease, exchange, _headers(exchange, request.url), request.url, timeout)
+            body = PycurlBody(lease, exchange, lower_headers(_fields(exchange, request.url)), request.url, timeout)
         except BaseException:
             lease.discard()
             raise
@@ -266,7 +266,7 @@ class _CurlTarget(NamedTuple):
 def _target(url: str) -> _CurlTarget:
     """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
-        address = parsed(url)
+        address = parse_url(url)
     except httpx2.InvalidURL:
         address = None
     if address is None or address.scheme not in DEFAULT_PORTS:
@@ -284,10 +284,6 @@ def _wire_call(request: WireRequest, target: _CurlTarget, due: float, timeout: f
     lines.append("expect:")
     connect_due = due - timeout + min(timeout, CONNECT_SECONDS)
     return WireCall(request.method, target.url, lines, request.body, connect_due)
-
-
-def _headers(exchange: CurlResponse, url: str) -> Mapping[str, str]:
-    return lower_headers(_fields(exchange, url))
 
 
 def _fields(exchange: CurlResponse, url: str) -> Iterator[tuple[bytes, bytes]]:

@@ -7,7 +7,6 @@ to errors of this package, with our own messages: libcurl's may quote the URL.
 from __future__ import annotations
 
 import os
-import socket
 import ssl
 import sys
 import threading
@@ -16,13 +15,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import httpx2
 import pycurl
 
 from ..errors import AbstractCoreError, ConnectionFailedError
 from ..ports import interruptible
-from .failures import ProxyInUse, broken, cannot_connect, connect_timeout, refused_by_proxy
-from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse, connected
+from .failures import ProxyInUse, broken_connection, cannot_connect, connect_timeout, refused_by_proxy
+from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse, connect
 from .settings import ProxyRoute, TransportSettings
 
 _NATIVE_CA = 1 << 4
@@ -123,7 +121,7 @@ class CurlPool:
                     break
                 self._wait(due)
         try:
-            return CurlConnection(partial(self._configure, origin), partial(self._connect, origin))
+            return CurlConnection(partial(self._configure, origin), lambda due: connect(*self._nearest(origin), due))
         except BaseException:
             with self._changed:
                 self._open -= 1
@@ -183,13 +181,11 @@ class CurlPool:
         url = self._proxy.url
         return url.host, url.port or DEFAULT_PORTS[url.scheme]
 
-    def _connect(self, origin: Origin, due: float) -> socket.socket:
-        return connected(*self._nearest(origin), due)
-
     def _configure(self, origin: Origin, easy: Any) -> None:
         """Sets the proxy of the settings only, the trusted authorities, and no DNS look-up by libcurl."""
         easy.setopt(pycurl.NOPROXY, "")
-        easy.setopt(pycurl.PROXY, "" if self._proxy is None else _origin(self._proxy.url))
+        proxy = "" if self._proxy is None else str(self._proxy.url.copy_with(username=None, password=None))
+        easy.setopt(pycurl.PROXY, proxy)
         if self._proxy is not None and self._proxy.raw_auth:
             user, password = self._proxy.raw_auth
             easy.setopt(pycurl.PROXYUSERNAME, user)
@@ -197,10 +193,6 @@ class CurlPool:
         easy.setopt(pycurl.RESOLVE, [f"*:{self._nearest(origin)[1]}:127.0.0.1"])
         for option, value in self._trust.items():
             easy.unsetopt(option) if value is None else easy.setopt(option, value)
-
-
-def _origin(url: httpx2.URL) -> str:
-    return str(url.copy_with(username=None, password=None))
 
 
 _CLOSED = "connection closed"
@@ -224,7 +216,7 @@ def failed_before_response(
     if exchange.connect_error is not None:
         return cannot_connect(url, str(exchange.connect_error), proxy)
     if exchange.failure is None:
-        return broken(url, _CLOSED, proxy)
+        return broken_connection(url, _CLOSED, proxy)
     code, message = exchange.failure
     if code == pycurl.E_PEER_FAILED_VERIFICATION:
         return cannot_connect(url, f"certificate verify failed: {message}", proxy)
@@ -232,14 +224,14 @@ def failed_before_response(
         return cannot_connect(url, message.replace(" ", "_") if "::" in message else message, proxy)
     if connection.proxy_status() >= 400:
         return refused_by_proxy(url, proxy)
-    return broken(url, _REASONS.get(code, _NOT_HTTP), proxy)
+    return broken_connection(url, _REASONS.get(code, _NOT_HTTP), proxy)
 
 
 def failed_in_body(failure: tuple[int, str], url: str) -> ConnectionFailedError:
     """Returns the error for an interrupted body; `failure` is libcurl's error code and message."""
-    return broken(url, _REASONS.get(failure[0], _NOT_HTTP))
+    return broken_connection(url, _REASONS.get(failure[0], _NOT_HTTP))
 
 
 def not_http(url: str) -> ConnectionFailedError:
     """Returns the error for a head that is not HTTP."""
-    return broken(url, _NOT_HTTP)
+    return broken_connection(url, _NOT_HTTP)

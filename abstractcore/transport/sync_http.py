@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
@@ -20,7 +21,7 @@ import httpx2
 from ..ports import Body, current_interruption, interruptible
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .failures import FAILURES, Timeouts, broken, map_error, seconds_left
+from .failures import FAILURES, broken_connection, map_error
 from .messages import (
     ConnectionLease,
     Decompressor,
@@ -30,12 +31,64 @@ from .messages import (
     decompressor_for,
     head_of,
     shut_down,
+    step_seconds,
     to_http,
 )
 from .name_lookup import addresses
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, proxy_in_use
 
 AddressCheck: TypeAlias = Callable[[str, Sequence[str]], None]
+_LEAST_SECONDS = 0.001
+
+
+class Timeouts(dict[str, float]):
+    """httpx2's `timeout` extension for sync code, where `seconds` is the total of all steps.
+
+    `get` returns the time left when a step begins. httpx2's own streams wait that long for each read or write of the
+    step; those of `SyncNetwork` check the time before each of them: see `StepTimeout.left`.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(step_seconds(seconds))
+        self.seconds = seconds
+        self._due = time.monotonic() + seconds
+
+    def get(self, step: str, default: object = None) -> StepTimeout:
+        """Returns the seconds for `step`, at least 0.001: zero has another meaning for a socket."""
+        return StepTimeout(max(_LEAST_SECONDS, min(self[step], self.left())), self)
+
+    def left(self) -> float:
+        """Returns the seconds until the deadline, negative after it."""
+        return self._due - time.monotonic()
+
+    def restart(self) -> None:
+        """Starts the time again, for the next read of a body."""
+        self._due = time.monotonic() + self.seconds
+
+
+class StepTimeout(float):
+    """The seconds for one step when it began."""
+
+    __slots__ = ("_timeouts",)
+    _timeouts: Timeouts
+
+    def __new__(cls, seconds: float, timeouts: Timeouts) -> StepTimeout:
+        """`timeouts` has the deadline of all steps."""
+        step = super().__new__(cls, seconds)
+        step._timeouts = timeouts
+        return step
+
+    def left(self) -> float:
+        """Returns the seconds that a wait of this step may take now; raises `TimeoutError` if none are left."""
+        left = self._timeouts.left()
+        if left <= 0:
+            raise TimeoutError
+        return min(left, self)
+
+
+def seconds_left(timeout: float | None) -> float | None:
+    """Returns the seconds left of `timeout`; raises `TimeoutError` if none are left."""
+    return timeout.left() if isinstance(timeout, StepTimeout) else timeout
 
 
 class SyncNetwork(httpcore2.NetworkBackend):
@@ -269,10 +322,10 @@ def _chunks(response: httpx2.Response | httpcore2.Response, headers: Mapping[str
     else:
         pieces = response.iter_raw()
     decompressor = decompressor_for(headers)
-    return pieces if decompressor is None else _decompressed(pieces, decompressor)
+    return pieces if decompressor is None else _decompress(pieces, decompressor)
 
 
-def _decompressed(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterator[bytes]:
+def _decompress(pieces: Iterator[bytes], decompressor: Decompressor) -> Iterator[bytes]:
     with closing(cast("Generator[bytes]", pieces)):
         for piece in pieces:
             yield from decompressor.feed(piece)
@@ -313,7 +366,7 @@ class SyncHttpBody:
         else:
             if not self._aborted:
                 return piece
-            failure = broken(self._url, "it was closed by the client")
+            failure = broken_connection(self._url, "it was closed by the client")
         raise failure
 
     async def close(self) -> None:

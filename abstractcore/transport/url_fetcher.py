@@ -64,7 +64,7 @@ class URLFetcher:
         check = None if self._allow_private else check_public
         transport = SyncHttpTransport(self._settings or TransportSettings(), check)
         try:
-            return drive(self._fetched(transport, url, source, deadline))
+            return drive(self._fetch(transport, url, source, deadline))
         except MediaError:
             raise
         except AbstractCoreError as error:
@@ -74,14 +74,14 @@ class URLFetcher:
         finally:
             transport.close_now()
 
-    async def _fetched(self, transport: SyncHttpTransport, url: str, source: str, deadline: float) -> FetchedFile:
+    async def _fetch(self, transport: SyncHttpTransport, url: str, source: str, deadline: float) -> FetchedFile:
         for _ in range(self._max_redirects + 1):
-            parsed = self._checked(url, source)
+            parsed = self._check_url(url, source)
             request = WireRequest(str(parsed), _HEADERS, b"", "GET")
             body = await transport.open(request, _left(deadline, source))
             try:
                 if body.status in _REDIRECTS and "location" in body.headers:
-                    url = _redirected(parsed, body.headers["location"], source)
+                    url = _redirect_url(parsed, body.headers["location"], source)
                     continue
                 if body.status != 200:
                     raise MediaError(
@@ -95,9 +95,9 @@ class URLFetcher:
                 await body.close()
         raise MediaError(f"{source} redirects more than {self._max_redirects} times.", source=source, hint=_DOWNLOAD)
 
-    def _checked(self, url: str, source: str) -> httpx2.URL:
+    def _check_url(self, url: str, source: str) -> httpx2.URL:
         """Returns the URL as it is connected to; raises `MediaError` for one that may be read in two ways."""
-        parsed = _parsed(url)
+        parsed = _parse_url(url)
         if parsed is None:
             raise MediaError(f"{source} is not a valid URL.", source=source)
         if parsed.scheme not in ("http", "https"):
@@ -130,7 +130,7 @@ class URLFetcher:
         return b"".join(chunks)
 
 
-def _redirected(url: httpx2.URL, location: str, source: str) -> str:
+def _redirect_url(url: httpx2.URL, location: str, source: str) -> str:
     """Returns the URL that a server redirects to; the address is not shown, which may hold a secret."""
     try:
         return str(url.join(location))
@@ -138,7 +138,7 @@ def _redirected(url: httpx2.URL, location: str, source: str) -> str:
         raise MediaError(f"{source} redirects to an invalid URL.", source=source, hint=_DOWNLOAD) from None
 
 
-def _parsed(url: str) -> httpx2.URL | None:
+def _parse_url(url: str) -> httpx2.URL | None:
     if "\\" in url or any(character.isspace() or ord(character) < 32 for character in url):
         return None
     try:

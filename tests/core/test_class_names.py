@@ -9,11 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("abstractcore", "cli/*", "media/*", "providers/*", "server/*", "plugins/*/*", "packages/*/*")
-_TWO_ROOMS = "each is private to its room, and no module imports both"
 HOMONYMS = {
     "Check": "a checked value of an answer, and a check of a plugin: both are public",
     "Edit": "an approver's change of a tool call, and a guard's of a text: both are public",
-    "ReplyReader": _TWO_ROOMS,
     "Score": "a model's score, and abstractmusic's, which is a piece: both are public",
     "Voice": "`llm.voice`, and a voice of abstractmusic's scores: both are public",
 }

@@ -24,6 +24,7 @@ create_llm("local", context_size=2048, threads=1)
 create_llm("scripted", replies=["hello"])
 
 assert_type(llm.generate("hi"), GenerateResponse[None])
+assert_type(llm.generate("hi", response_model=None), GenerateResponse[None])
 assert_type(llm.generate("hi", response_model=City), GenerateResponse[City])
 assert_type(llm.generate("hi", response_model=City).output.name, str)
 assert_type(llm.generate("hi", stream=True), Stream[None])

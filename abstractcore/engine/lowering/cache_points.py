@@ -47,7 +47,7 @@ def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list
         if short and short == best:
             warnings.append(change_warning("cache_too_short", "cache", minimum_reason(call, profile), True))
         call = _with(call, [position for position in best if position not in short], CachePoint())
-    held = _held(call)
+    held = _cache_points(call)
     if not held and not call.cache:
         return call, warnings
     on_tools = [] if profile.cache_tools else [position for position in held if position.message is None]
@@ -94,7 +94,7 @@ def _best(call: ModelCall, profile: ModelProfile) -> list[_Position]:
     return [position for position in best if _can_hold(call, position)]
 
 
-def _held(call: ModelCall) -> list[_Position]:
+def _cache_points(call: ModelCall) -> list[_Position]:
     """Returns all cache points: those of the conversation in order, then those of system and tools."""
     positions = [
         _Position(i, j)
@@ -139,11 +139,11 @@ def _with(call: ModelCall, positions: Collection[_Position], point: CachePoint |
         replace(tool, cache=point) if _Position(None, i) in positions else tool for i, tool in enumerate(call.tools)
     )
     return call.with_(
-        messages=tuple(_changed(m, i, positions, point) for i, m in enumerate(call.messages)), tools=tools
+        messages=tuple(_with_point(m, i, positions, point) for i, m in enumerate(call.messages)), tools=tools
     )
 
 
-def _changed(message: Message, number: int, positions: Collection[_Position], point: CachePoint | None) -> Message:
+def _with_point(message: Message, number: int, positions: Collection[_Position], point: CachePoint | None) -> Message:
     if not any(position.message == number for position in positions):
         return message
     parts: list[Any] = list(message.parts)
@@ -190,7 +190,7 @@ def lower_cache_times(call: ModelCall, allowed: tuple[str, ...]) -> tuple[ModelC
     """
     warnings: list[CallWarning] = []
     times = sorted(int(time[:-1]) * _SECONDS[time[-1]] for time in allowed)
-    tools = tuple(_timed(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))
+    tools = tuple(_with_supported_ttl(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))
     messages = tuple(
         _timed_message(message, f"messages[{i}]", times, warnings) for i, message in enumerate(call.messages)
     )
@@ -198,12 +198,14 @@ def lower_cache_times(call: ModelCall, allowed: tuple[str, ...]) -> tuple[ModelC
 
 
 def _timed_message(message: Message, path: str, times: list[int], warnings: list[CallWarning]) -> Message:
-    parts = tuple(_timed(part, f"{path}.parts[{i}]", times, warnings) for i, part in enumerate(message.parts))
+    parts = tuple(
+        _with_supported_ttl(part, f"{path}.parts[{i}]", times, warnings) for i, part in enumerate(message.parts)
+    )
     changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
     return replace(message, parts=parts) if changed else message
 
 
-def _timed(holder: T, path: str, times: list[int], warnings: list[CallWarning]) -> T:
+def _with_supported_ttl(holder: T, path: str, times: list[int], warnings: list[CallWarning]) -> T:
     item: Any = holder
     cache: CachePoint | None = getattr(item, "cache", None)
     if cache is None or cache.ttl is None or cache.ttl in times:

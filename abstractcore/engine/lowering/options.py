@@ -64,7 +64,7 @@ def lower_thinking(call: ModelCall, profile: ModelProfile) -> tuple[ThinkingSett
     asked, takes = call.thinking, profile.thinking
     if asked is None:
         return None, []
-    choice = _translated(asked, profile)
+    choice = _thinking_choice(asked, profile)
     if takes is not None and takes.budget_within_output and takes.budget is not None:
         limits = [limit for limit in (call.sampling.max_output_tokens, profile.max_output_tokens) if limit is not None]
         choice = _within_output(choice, takes, takes.budget[0], min(limits)) if limits else choice
@@ -132,7 +132,7 @@ def room_to_think(recommended: Sampling, thinking: ThinkingSetting, profile: Mod
     return replace(recommended, max_output_tokens=min(limit + thinking, most))
 
 
-def _translated(asked: ThinkingLevel | int, profile: ModelProfile) -> _Choice:
+def _thinking_choice(asked: ThinkingLevel | int, profile: ModelProfile) -> _Choice:
     takes = profile.thinking
     if "thinking" in profile.refused:
         return _Choice(None, "unsupported_option", "this model does not accept a thinking option")
@@ -239,11 +239,11 @@ class _Limits:
         """Returns the warning if the option must be left out or changed, with the value to send."""
         profile = self._profile
         if name in profile.refused:
-            return self._refused(name, value, "")
+            return self._refusal(name, value, "")
         if name in profile.no_effect:
             return _left_out("no_effect", name, value, f"{self._model} ignores {name}")
         if self._thinks and name in profile.refused_with_thinking:
-            return self._refused(name, value, " while it thinks")
+            return self._refusal(name, value, " while it thinks")
         if self._level is not None and name in profile.refused_with_level.get(self._level, ()):
             message = f"{self._model} does not accept {name} with the thinking level {self._level!r}"
             return _left_out("unsupported_option", name, value, message)
@@ -276,7 +276,7 @@ class _Limits:
     def _when(self, name: str) -> str:
         return " while it thinks" if self._thinks and name in self._profile.ranges_with_thinking else ""
 
-    def _refused(self, name: str, value: Any, when: str) -> CallWarning:
+    def _refusal(self, name: str, value: Any, when: str) -> CallWarning:
         if value == _DEFAULTS.get(name):
             return _left_out("no_effect", name, value, f"{value:g} is the default of {self._model}")
         return _left_out("unsupported_option", name, value, f"{self._model} does not accept {name}{when}")

@@ -43,7 +43,7 @@ def lower_output_tool(
         choice = ToolChoice("required") if others or call.hosted_tools else ToolChoice("tool", name)
     else:
         choice = None
-    messages = call.messages if choice is not None else _instructed(call, f"Give the answer by calling {name}.")
+    messages = call.messages if choice is not None else _with_instruction(call, f"Give the answer by calling {name}.")
     warnings: list[CallWarning] = []
     if requested is None:
         message = f"{_because(plan)}{call.model} gives its answer as the arguments of the tool {name!r}"
@@ -60,7 +60,7 @@ def lower_instruction(call: ModelCall, requested: bool, plan: OutputPlan) -> tup
     output = call.output
     if output is None or plan.strategy == "native":
         return {}, []
-    messages = _instructed(call, instruction(output))
+    messages = _with_instruction(call, instruction(output))
     if requested:
         return {"output": None, "messages": messages}, []
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
@@ -75,13 +75,13 @@ def _because(plan: OutputPlan) -> str:
 
 
 def instruction(output: OutputSchema) -> str:
-    """Returns what asks a model for an answer of this schema: as a sketch of the type, if that is shorter."""
+    """Returns the instruction to answer in this schema: as a sketch of the type, if that is shorter."""
     from ...outputs.type_sketch import schema_instruction
 
     return schema_instruction(output.schema)
 
 
-def _instructed(call: ModelCall, text: str) -> tuple[Message, ...]:
+def _with_instruction(call: ModelCall, text: str) -> tuple[Message, ...]:
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
     return (*call.messages[:position], Message.system(text), *call.messages[position:])
 
@@ -133,7 +133,7 @@ def output_plan(call: ModelCall, profile: ModelProfile, transpiler: Transpiler |
 
 
 def _lost(call: ModelCall, transpiler: Transpiler | None, *, as_tool: bool = False) -> str | None:
-    """Returns what the wire format cannot express of the call's schema; None if it can express all of its structure."""
+    """Returns the losses of the call's schema in the wire format; None if it can express all of its structure."""
     if call.output is None or not isinstance(transpiler, ChecksOutputSchemas):
         return None
     return transpiler.inexpressible(call.output, as_tool=as_tool)

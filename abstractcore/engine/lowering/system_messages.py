@@ -19,7 +19,7 @@ _BEGIN, _END = TextPart("<system>\n"), TextPart("\n</system>")
 def with_one_system_message(call: ModelCall) -> tuple[ModelCall, list[CallWarning]]:
     """Returns the call with at most one system message, its first message, and a warning for each that is moved."""
     mover = _SystemMessageMover(call.messages)
-    return call.with_(messages=mover.written()), mover.warnings
+    return call.with_(messages=mover.write()), mover.warnings
 
 
 class _SystemMessageMover:
@@ -31,7 +31,7 @@ class _SystemMessageMover:
         self._rest: list[Message] = []
         self.warnings: list[CallWarning] = []
 
-    def written(self) -> tuple[Message, ...]:
+    def write(self) -> tuple[Message, ...]:
         """Returns the conversation with one system message."""
         waiting: list[Message] = []
         for index, message in enumerate(self._messages):
@@ -46,12 +46,12 @@ class _SystemMessageMover:
                 if index:
                     self._warn(index, "it is joined to the first one")
         self._put_back(waiting)
-        return (*_joined(self._leading), *self._rest)
+        return (*_join(self._leading), *self._rest)
 
     def _after(self, waiting: list[Message], message: Message) -> Message:
         """Returns a message after the system messages that wait for it: with them, if it is the user's."""
         if waiting and message.role == "user":
-            marked = [part for each in waiting for part in (*_marked(each), _BREAK)]
+            marked = [part for each in waiting for part in (*_between_marks(each), _BREAK)]
             return replace(message, parts=(*marked, *message.parts))
         self._put_back(waiting)
         return message
@@ -63,7 +63,7 @@ class _SystemMessageMover:
         for index in reversed(range(len(self._rest))):
             message = self._rest[index]
             if message.role == "user":
-                marked = [part for each in waiting for part in (_BREAK, *_marked(each))]
+                marked = [part for each in waiting for part in (_BREAK, *_between_marks(each))]
                 self._rest[index] = replace(message, parts=(*message.parts, *marked))
                 return
         self._leading += waiting
@@ -73,11 +73,11 @@ class _SystemMessageMover:
         self.warnings.append(CallWarning("system_message_moved", f"messages[{index}]", message))
 
 
-def _marked(message: Message) -> tuple[Part, ...]:
+def _between_marks(message: Message) -> tuple[Part, ...]:
     return (_BEGIN, *message.parts, _END)
 
 
-def _joined(messages: Sequence[Message]) -> list[Message]:
+def _join(messages: Sequence[Message]) -> list[Message]:
     """Returns one system message of several, with the options of the first that has some."""
     if not messages:
         return []

@@ -74,11 +74,8 @@ def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
         if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
             return None
         name = profile.tool_prompt or DEFAULT_FORMAT
-    return name if name != "native" and (call.tools or _has_calls(call)) else None
-
-
-def _has_calls(call: ModelCall) -> bool:
-    return any(message.role == "tool" or message.tool_calls for message in call.messages)
+    has_calls = any(message.role == "tool" or message.tool_calls for message in call.messages)
+    return name if name != "native" and (call.tools or has_calls) else None
 
 
 def forbids_tools(call: ModelCall) -> bool:
@@ -168,7 +165,7 @@ def lower_tool_search(call: ModelCall, profile: ModelProfile) -> SearchLowered:
         return SearchLowered(call, None, [])
     why_not = _why_not_hosted(call, requested, profile)
     if why_not is None:
-        return SearchLowered(_hosted(call), "hosted", [])
+        return SearchLowered(_with_hosted_search(call), "hosted", [])
     warnings: list[CallWarning] = []
     if requested == "hosted":
         warnings.append(change_warning("tool_search_changed", "tool_search", why_not, "hosted", "client"))
@@ -196,7 +193,7 @@ def _why_not_hosted(call: ModelCall, requested: ToolSearch | None, profile: Mode
     return None
 
 
-def _hosted(call: ModelCall) -> ModelCall:
+def _with_hosted_search(call: ModelCall) -> ModelCall:
     """Returns the call for a provider that searches. A tool that the model must call is not deferred."""
     chosen = None if call.tool_choice is None else call.tool_choice.tool
     tools = (replace(tool, defer=False) if tool.name == chosen else tool for tool in call.tools if tool != SEARCH_TOOLS)
@@ -222,7 +219,7 @@ def write_tools(
         position = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
         # With examples, a small model that has results repeats their calls.
         examples = profile.tool_examples and not (call.messages and call.messages[-1].role == "tool")
-        messages.insert(position, Message("system", (_described(call, chosen, examples=examples),)))
+        messages.insert(position, Message("system", (_description_of(call, chosen, examples=examples),)))
         message = f"{call.model} has its tools described in a system message, in the format {name!r}"
         warnings.insert(0, CallWarning("tools_as_prompt", "tools", message, sent=name))
         warnings += _not_enforced(call, constrained=provider_options is not call.provider_options)
@@ -254,7 +251,7 @@ def _refuse_names(call: ModelCall, chosen: ToolFormat) -> None:
             )
 
 
-def _described(call: ModelCall, chosen: ToolFormat, *, examples: bool) -> TextPart:
+def _description_of(call: ModelCall, chosen: ToolFormat, *, examples: bool) -> TextPart:
     """Returns the description of the tools, with the last cache point that a tool has."""
     points = [tool.cache for tool in call.tools if tool.cache is not None]
     text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls, examples=examples)

@@ -40,7 +40,7 @@ def record(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
     the values of environment variables that end in `_API_KEY`: pass keys from elsewhere. Raises `CassetteError` for a
     file that cannot be written, and `InvalidInputError` for an invalid path or invalid secrets.
     """
-    return Recording(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
+    return Recording(_checked_path(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 
 
 def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None) -> Replay:
@@ -52,10 +52,10 @@ def replay(path: str | os.PathLike[str], *, secrets: Iterable[str] | None = None
     requested. `secrets` is as in `record`. Raises `CassetteError` with the line that cannot be read, and in a call
     `ReplayMismatchError` with the difference to the closest recorded request.
     """
-    return Replay(_checked(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
+    return Replay(_checked_path(path), Scrubber(keys_in(os.environ) if secrets is None else secrets))
 
 
-def _checked(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+def _checked_path(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Returns `path`; raises `InvalidInputError` for an invalid path."""
     if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a path, got {type(path).__name__}", path="path")

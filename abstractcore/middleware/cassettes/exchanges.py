@@ -169,7 +169,7 @@ def with_whole_texts(batches: Batches, change: Callable[[str], str]) -> Batches:
     changed: dict[int, Delta] = {}
     for deltas in blocks.values():
         texts = [_text_of(delta) for delta in deltas]
-        for delta, before, after in zip(deltas, texts, _divided(texts, change), strict=True):
+        for delta, before, after in zip(deltas, texts, _change_together(texts, change), strict=True):
             if before != after:
                 changed[id(delta)] = _with_text(delta, after)
     return tuple(tuple(changed.get(id(delta), delta) for delta in batch) for batch in batches)
@@ -183,14 +183,14 @@ def _with_text(delta: _Growing, text: str) -> Delta:
     return replace(delta, arguments_text=text) if isinstance(delta, ToolCallDelta) else replace(delta, text=text)
 
 
-def _divided(texts: Sequence[str], change: Callable[[str], str]) -> Sequence[str]:
+def _change_together(texts: Sequence[str], change: Callable[[str], str]) -> Sequence[str]:
     """Returns `texts`, with `change` applied to all of them together."""
     whole = "".join(texts)
     clean = change(whole)
     if clean == whole:
         return texts
-    begin = _shared(whole, clean)
-    kept = _shared(whole[begin:][::-1], clean[begin:][::-1])
+    begin = _common_prefix(whole, clean)
+    kept = _common_prefix(whole[begin:][::-1], clean[begin:][::-1])
     end, new = len(whole) - kept, clean[begin : len(clean) - kept]
     divided: list[str] = []
     position = 0
@@ -202,7 +202,7 @@ def _divided(texts: Sequence[str], change: Callable[[str], str]) -> Sequence[str
     return divided
 
 
-def _shared(left: str, right: str) -> int:
+def _common_prefix(left: str, right: str) -> int:
     """Returns the length of the common prefix."""
     pairs = enumerate(zip(left, right, strict=False))
     return next((index for index, (ours, theirs) in pairs if ours != theirs), min(len(left), len(right)))

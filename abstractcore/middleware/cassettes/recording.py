@@ -131,7 +131,7 @@ class Recording(NotCopied):
 
         responses: list[RecordedResponse] = []
         try:
-            answer = await next(_observed(attempt, responses))
+            answer = await next(_observe(attempt, responses))
         except AbstractCoreError as error:
             write(replace(exchange(), batches=None, error=RecordedError.of(error)))
             raise
@@ -244,7 +244,7 @@ class _RecordedStream:
             self._write(replace(self._exchange, batches=tuple(self._batches), left=left, error=error))
 
 
-def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
+def _observe(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
     """Returns `attempt`, whose response is added to `responses` if the operation is not chat."""
     operation = attempt.operation
     if operation.is_chat:

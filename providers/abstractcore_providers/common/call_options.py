@@ -365,14 +365,14 @@ class FieldTable(Generic[Record]):
     def write(self, record: Record) -> Object:
         """Returns the JSON object of the fields that are set; None and empty tuples are omitted."""
         values = ((theirs, getattr(record, ours)) for theirs, ours in self._names.items())
-        return {theirs: _written(value) for theirs, value in values if value is not None and value != ()}
+        return {theirs: _as_json(value) for theirs, value in values if value is not None and value != ()}
 
     def unsupported(self, record: Record) -> Iterator[tuple[str, JSONValue]]:
         """Returns the fields that are set and have no counterpart, by our names."""
         for name in self._unsupported:
             value = getattr(record, name)
             if value is not None and value != ():
-                yield name, _written(value)
+                yield name, _as_json(value)
 
     def read(self, data: Object, paths: Mapping[str, str] | None = None, /, **elsewhere: Any) -> Record:
         """Reads the dataclass from `data`, with the fields that are read `elsewhere`; `paths` are theirs where these
@@ -389,7 +389,7 @@ class FieldTable(Generic[Record]):
             raise SchemaError(error.message, f"{known.get(name, name)}{bracket}{rest}") from None
 
 
-def _written(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 

@@ -33,7 +33,7 @@ from abstractcore.schema import (
 )
 
 from .call_options import AS_RECEIVED
-from .reading import Object, mended, note_unread
+from .reading import Object, mend_texts, note_unread
 
 
 def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
@@ -41,7 +41,7 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
     for index, message in enumerate(messages):
         if message.role != "assistant" or not message.tool_calls:
             continue
-        answered = _answered(messages[index + 1]) if index + 1 < len(messages) else set[str]()
+        answered = _answered_ids(messages[index + 1]) if index + 1 < len(messages) else set[str]()
         for number, part in enumerate(message.parts):
             if isinstance(part, ToolCall) and part.id not in answered:
                 raise InvalidInputError(
@@ -51,7 +51,7 @@ def refuse_unanswered_calls(messages: Sequence[Message]) -> None:
                 )
 
 
-def _answered(message: Message) -> set[str]:
+def _answered_ids(message: Message) -> set[str]:
     return {part.call_id for part in message.parts if isinstance(part, ToolResult)}
 
 
@@ -64,7 +64,7 @@ def refuse_system_only(messages: Sequence[Message]) -> None:
 _LONGEST_OPENAI_ID = 64
 
 
-def numbered(turn: int, index: int, used: Container[str]) -> str:
+def numbered_id(turn: int, index: int, used: Container[str]) -> str:
     """Returns `call_{turn}_{index}`, with a number appended if it is in use."""
     name = f"call_{turn}_{index}"
     number = 0
@@ -92,7 +92,7 @@ class SentCallIds:
         self,
         messages: Iterable[Message],
         is_legal: Callable[[int, str], object],
-        new: Callable[[int, int, Collection[str]], str] = numbered,
+        new: Callable[[int, int, Collection[str]], str] = numbered_id,
     ) -> None:
         self._names: dict[tuple[int, str], str] = {}
         self.renames = False
@@ -232,7 +232,7 @@ def received_arguments(arguments: Any) -> str:
     """
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else arguments_text(mended(arguments))
+    return "" if arguments is None else arguments_text(mend_texts(arguments))
 
 
 def arguments_piece(data: Object, key: str, *, is_first: bool) -> str:

@@ -194,9 +194,9 @@ class ErrorTable:
         none.
         """
         message = reported.message or fallback
-        kind = reported.known or self.named(reported)
+        kind = reported.known or self.error_class(reported)
         if kind is None or reported.code not in self._by_code:
-            kind = self._narrowed(kind or self._of_status(reported.type, status), message)
+            kind = self._narrow(kind or self._of_status(reported.type, status), message)
         error = kind(
             message,
             status=status,
@@ -222,7 +222,7 @@ class ErrorTable:
         error.request_id = reported.request_id or request_id
         return complete(error, response)
 
-    def named(self, reported: ReportedError) -> ErrorClass | None:
+    def error_class(self, reported: ReportedError) -> ErrorClass | None:
         """Returns the class of its code or its type; None if they are unknown or less specific than the status."""
         found = self._by_code.get(reported.code or "")
         return found or (None if reported.type in self.vague else self._by_type.get(reported.type or ""))
@@ -238,7 +238,7 @@ class ErrorTable:
             return self._by_type[type or ""]
         return self.statuses.get(status or 0) or class_of(status)
 
-    def _narrowed(self, kind: ErrorClass, message: str) -> ErrorClass:
+    def _narrow(self, kind: ErrorClass, message: str) -> ErrorClass:
         fitting = (narrower for narrower in self.narrower if not narrower.of or kind in narrower.of)
         return next((narrower.error for narrower in fitting if narrower.words.search(message)), kind)
 

@@ -92,7 +92,7 @@ class FrameDecoder(ABC):
         note_in(self._out.unread, self._frame, "an object", value)
         return {}
 
-    def _written(self, read: Callable[..., None], *given: Any) -> list[Delta]:
+    def _deltas_of(self, read: Callable[..., None], *given: Any) -> list[Delta]:
         """Returns the deltas that `read` writes; raises `ServerError` for data that does not match the schema."""
         token = UNREAD.set(self._out.unread)
         try:

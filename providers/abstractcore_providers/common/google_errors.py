@@ -111,12 +111,12 @@ def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     headers = response.headers
     request_id = headers.get("x-goog-request-id") or headers.get("x-request-id")
-    return _TABLE.of_response(_reported(first_object(read_failure(response))), response, request_id)
+    return _TABLE.of_response(_read_error(first_object(read_failure(response))), response, request_id)
 
 
 def error_in_answer(data: Object) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    return _TABLE.in_answer(_reported(data))
+    return _TABLE.in_answer(_read_error(data))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
@@ -124,7 +124,7 @@ def error_in_body(data: Object) -> ProviderError | None:
     return error_in_answer(data) if body_reports_error(data) else None
 
 
-def _reported(data: Object) -> ReportedError:
+def _read_error(data: Object) -> ReportedError:
     body = error_object(data)
     details = as_objects(body.get("details"))
     found = reported_in(data)
@@ -135,7 +135,7 @@ def _reported(data: Object) -> ReportedError:
         wait=_delay(details),
         request_id=next((text_of(info, "requestId") for info in _of_type(details, "RequestInfo")), None),
     )
-    if _TABLE.named(reported) is not errors.RateLimitError:
+    if _TABLE.error_class(reported) is not errors.RateLimitError:
         return reported
     quotas = _quotas(details)
     if _STORAGE in quotas:

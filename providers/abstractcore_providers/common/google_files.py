@@ -133,12 +133,12 @@ class GoogleFileStore:
     def send(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload]:
         """Returns the start of the upload, or its next chunk, which is not repeated: see `resume`."""
         if not upload.session:
-            return upload_operation(_start, _started, reads_headers=_HEADERS)
-        return upload_operation(_next, _received, reads_headers=_HEADERS, may_repeat=False)
+            return upload_operation(_start, _read_start, reads_headers=_HEADERS)
+        return upload_operation(_next, _read_progress, reads_headers=_HEADERS, may_repeat=False)
 
     def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload] | None:
         """Returns the question how many bytes the server has; None before the upload has started."""
-        return upload_operation(_query, _resumed, reads_headers=_HEADERS) if upload.session else None
+        return upload_operation(_query, _read_resumption, reads_headers=_HEADERS) if upload.session else None
 
     @property
     def read(self) -> Operation[FileId, ProviderFile]:
@@ -182,7 +182,7 @@ def _start(chunk: FileChunk) -> WireRequest:
     return WireRequest(_UPLOADS, headers, to_json({"file": {**named, **metadata}}))
 
 
-def _started(response: WireResponse, sent: FileChunk) -> FileUpload:
+def _read_start(response: WireResponse, sent: FileChunk) -> FileUpload:
     """Reads the address of the upload. Only its query is used: chunks go to the host of the API, with its key."""
     address = urlsplit(response.headers.get(_URL, ""))
     if not address.path.endswith(_UPLOAD_PATH) or not address.query:
@@ -192,7 +192,7 @@ def _started(response: WireResponse, sent: FileChunk) -> FileUpload:
     return replace(sent.upload, session=address.query, step=step, wants=min(step, sent.file.size))
 
 
-def _received(response: WireResponse, sent: FileChunk) -> FileUpload:
+def _read_progress(response: WireResponse, sent: FileChunk) -> FileUpload:
     file, upload = sent.file, replace(sent.upload, offset=sent.upload.offset + len(sent.data))
     status = response.headers.get(_STATUS)
     if status == "final":
@@ -203,14 +203,14 @@ def _received(response: WireResponse, sent: FileChunk) -> FileUpload:
     return replace(upload, wants=min(upload.step, file.size - upload.offset))
 
 
-def _resumed(response: WireResponse, asked: FileChunk) -> FileUpload:
+def _read_resumption(response: WireResponse, asked: FileChunk) -> FileUpload:
     """Reads what the server has. An upload that ended without a file is begun again."""
     file, upload = asked.file, asked.upload
     status, received = response.headers.get(_STATUS), _number(response, _RECEIVED)
     if status == "active" and received is not None and received <= file.size:
         return replace(upload, offset=received, wants=min(upload.step, file.size - received))
     if status == "final" and response.body.strip():
-        return _received(response, asked)
+        return _read_progress(response, asked)
     return FileUpload(step=CHUNK_BYTES)
 
 

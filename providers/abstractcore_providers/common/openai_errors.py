@@ -109,12 +109,12 @@ _TABLE = ErrorTable(
 
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
-    return _TABLE.of_response(_reported(read_failure(response)), response, response.headers.get("x-request-id"))
+    return _TABLE.of_response(_read_error(read_failure(response)), response, response.headers.get("x-request-id"))
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    return _TABLE.in_answer(_reported(detail))
+    return _TABLE.in_answer(_read_error(detail))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
@@ -122,7 +122,7 @@ def error_in_body(data: Object) -> ProviderError | None:
     return error_in_answer(data) if body_reports_error(data) else None
 
 
-def _reported(detail: Any) -> ReportedError:
+def _read_error(detail: Any) -> ReportedError:
     body = error_object(detail)
     return reported_in(detail)._replace(counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
 

@@ -42,7 +42,7 @@ class OpenAIFileStore:
             return upload_operation(_whole, lambda response, sent: replace(sent.upload, file=_read_file(response)))
         if not upload.session:
             return upload_operation(_beginning, _begin_parts)
-        return upload_operation(_part, _part_sent) if upload.wants else upload_operation(_end, _completed)
+        return upload_operation(_part, _part_sent) if upload.wants else upload_operation(_end, _read_completion)
 
     def resume(self, file: FileToUpload, upload: FileUpload) -> None:
         """Returns None: requests are repeated. Parts that arrive twice are used once."""
@@ -60,7 +60,7 @@ class OpenAIFileStore:
 
 def _whole(chunk: FileChunk) -> WireRequest:
     fields = {"purpose": _purpose(chunk.file), **_expiry_fields()}
-    return multipart(_FILES, fields.items(), "file", _named(chunk.file), chunk.data)
+    return multipart(_FILES, fields.items(), "file", _with_name(chunk.file), chunk.data)
 
 
 def _part(chunk: FileChunk) -> WireRequest:
@@ -81,7 +81,7 @@ def _expiry_fields() -> dict[str, str]:
     return {"expires_after[anchor]": "created_at", "expires_after[seconds]": str(LIFETIME_SECONDS)}
 
 
-def _named(file: FileToUpload) -> FileToUpload:
+def _with_name(file: FileToUpload) -> FileToUpload:
     """Returns the file with a name: the provider reads the type of a file from its extension."""
     if file.name:
         return file
@@ -93,7 +93,7 @@ def _beginning(chunk: FileChunk) -> WireRequest:
     file = chunk.file
     body = {
         "bytes": file.size,
-        "filename": _named(file).name,
+        "filename": _with_name(file).name,
         "mime_type": file.media_type,
         "purpose": _purpose(file),
         "expires_after": {"anchor": "created_at", "seconds": LIFETIME_SECONDS},
@@ -113,7 +113,7 @@ def _part_sent(response: WireResponse, sent: FileChunk) -> FileUpload:
     return replace(upload, offset=offset, wants=wants, parts=(*upload.parts, id))
 
 
-def _completed(response: WireResponse, sent: FileChunk) -> FileUpload:
+def _read_completion(response: WireResponse, sent: FileChunk) -> FileUpload:
     data = _object(response)
     if text_of(data, "status") not in _STATES:
         raise ServerError(f"the upload is {text_of(data, 'status')!r}: expected 'completed'", status=response.status)

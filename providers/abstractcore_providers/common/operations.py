@@ -213,7 +213,7 @@ def multipart(
     pieces: list[bytes] = []
     for name, value in fields:
         pieces += [b"--", boundary, _LINE, _disposition(name), _LINE, _LINE, value.encode(), _LINE]
-    named = b'; filename="' + _escaped(file.name or "file") + b'"'
+    named = b'; filename="' + _escape(file.name or "file") + b'"'
     kind = b"Content-Type: " + file.media_type.encode("ascii", "replace")
     pieces += [b"--", boundary, _LINE, _disposition(field), named, _LINE, kind, _LINE, _LINE, data, _LINE]
     pieces += [b"--", boundary, b"--", _LINE]
@@ -222,10 +222,10 @@ def multipart(
 
 
 def _disposition(name: str) -> bytes:
-    return b'Content-Disposition: form-data; name="' + _escaped(name) + b'"'
+    return b'Content-Disposition: form-data; name="' + _escape(name) + b'"'
 
 
-def _escaped(name: str) -> bytes:
+def _escape(name: str) -> bytes:
     """Returns a name as browsers write it (https://html.spec.whatwg.org/#multipart-form-data)."""
     for character in '\n\r"':
         name = name.replace(character, f"%{ord(character):02X}")

@@ -123,7 +123,7 @@ def read_answer(data: bytes, *, keep_surrogates: bool = False) -> Any:
         return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
         value = _read_slowly(data, _nothing)
-        return value if keep_surrogates else mended(value)
+        return value if keep_surrogates else mend_texts(value)
 
 
 def read_event(data: bytes, cut: Cut) -> Any:
@@ -135,7 +135,7 @@ def read_event(data: bytes, cut: Cut) -> Any:
     try:
         return jiter.from_json(data, allow_inf_nan=False)
     except ValueError:
-        return mended(_read_slowly(data, _nothing), cut)
+        return mend_texts(_read_slowly(data, _nothing), cut)
 
 
 def _read_slowly(data: bytes, constant: Callable[[str], Any] | None) -> Any:
@@ -149,15 +149,15 @@ def _nothing(constant: str) -> None:
     return None
 
 
-def mended(value: Any, cut: Cut | None = None) -> Any:
+def mend_texts(value: Any, cut: Cut | None = None) -> Any:
     """Replaces lone surrogates in the texts of a JSON value, except for those that `cut` names."""
     if isinstance(value, str):
         return mend(value) if cut is None or cut else value
     if isinstance(value, list):
-        return [mended(item, cut or None) for item in cast("list[Any]", value)]
+        return [mend_texts(item, cut or None) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         names = cut or {}
-        return {mend(key): mended(item, names.get(key)) for key, item in cast(Object, value).items()}
+        return {mend(key): mend_texts(item, names.get(key)) for key, item in cast(Object, value).items()}
     return value
 
 
@@ -358,7 +358,7 @@ def has_content(part: Part) -> bool:
 def get_object(value: Any, path: str) -> Object:
     """Returns `value`, an object."""
     if not isinstance(value, dict):
-        raise _expected("an object", value, path)
+        raise _type_error("an object", value, path)
     return cast(Object, value)
 
 
@@ -374,14 +374,14 @@ def get_list(data: Object, name: str, path: str = "") -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _expected("a list", value, f"{path}{name}")
+        raise _type_error("a list", value, f"{path}{name}")
     return cast("list[Any]", value)
 
 
 def get_text(value: Any, path: str) -> str:
     """Returns `value`, a text."""
     if not isinstance(value, str):
-        raise _expected("text", value, path)
+        raise _type_error("text", value, path)
     return value
 
 
@@ -404,7 +404,7 @@ def get_flag(data: Object, name: str, path: str = "") -> bool | None:
     """Returns the boolean at `name`; None if there is none."""
     value = data.get(name)
     if value is not None and not isinstance(value, bool):
-        raise _expected("true or false", value, f"{path}{name}")
+        raise _type_error("true or false", value, f"{path}{name}")
     return value
 
 
@@ -415,5 +415,5 @@ def name_the_rest(data: Object, known: frozenset[str], path: str, warnings: list
             warnings.append(CallWarning("field_left_out", f"{path}.{name}", f"{name!r} is not supported here"))
 
 
-def _expected(what: str, value: Any, path: str) -> InvalidInputError:
+def _type_error(what: str, value: Any, path: str) -> InvalidInputError:
     return InvalidInputError(f"expected {what}, got {type(value).__name__}", path=path)

@@ -5,7 +5,7 @@ Brings a call within the limits of a vendor: names are replaced, and what exceed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -120,7 +120,7 @@ def within_limits(
     _check_limits(call, limits, provider)
     call = _with_fewer_strict_tools(call, limits, warnings)
     call = _with_output_name(call, limits.output_names, warnings)
-    tools = _NONE if limits.tool_names is None else limits.tool_names.replacements(_tool_names(call))
+    tools = _replaced_tools(call, limits.tool_names)
     arguments = _properties_by_tool(call.tools, schemas)
     output = _output_properties(call, schemas)
     if not (tools or arguments or output):
@@ -133,12 +133,13 @@ def within_limits(
     return call, names
 
 
-def _tool_names(call: ModelCall) -> Iterator[str]:
-    """Returns the names of all tools that the call defines or has called."""
-    yield from (tool.name for tool in call.tools)
+def _replaced_tools(call: ModelCall, rule: NameRule | None) -> Mapping[str, str]:
+    """Returns valid names in place of those of tools that the call defines or has called, and the vendor refuses."""
+    names = [tool.name for tool in call.tools]
     for message in call.messages:
         if message.role == "assistant":
-            yield from (part.name for part in message.parts if type(part) is ToolCall)
+            names += [part.name for part in message.parts if type(part) is ToolCall]
+    return rule.replacements(names) if names and rule is not None else _NONE
 
 
 def _properties_by_tool(tools: Iterable[ToolSpec], schemas: SchemaRules) -> Mapping[str, Mapping[str, str]]:

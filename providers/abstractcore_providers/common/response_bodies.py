@@ -329,13 +329,13 @@ def tree_of(paths: Iterable[str]) -> Tree:
     return tree
 
 
-def merged(left: Object, right: Object) -> Object:
+def merge(left: Object, right: Object) -> Object:
     """Returns the fields of both, merging objects that both have; other fields of `right` replace those of `left`."""
     both = dict(left)
     for name, value in right.items():
         other = both.get(name)
         if isinstance(other, dict) and isinstance(value, dict):
-            value = merged(cast(Object, other), cast(Object, value))
+            value = merge(cast(Object, other), cast(Object, value))
         both[name] = value
     return both
 

@@ -28,7 +28,7 @@ def services():
 def planned(services: Services, model: str, file: File) -> tuple[Any, list[tuple[str, Any]]]:
     """The file of a request to `model`, and its warnings about controls."""
     llm = create_llm(model, api_key="k", services=services)
-    lowered = llm._pipelines.lowered(llm.build("hi", media=[file]))  # pyright: ignore[reportPrivateUsage]
+    lowered = llm._pipelines.lower(llm.build("hi", media=[file]))  # pyright: ignore[reportPrivateUsage]
     warnings = [(each.path, each.sent) for each in lowered.warnings if each.code == "control_not_followed"]
     return lowered.call.messages[0].parts[0], warnings
 
@@ -87,7 +87,7 @@ def test_level_original_is_read_and_written():
 def gemini_2(services: Services, *files: File, **options: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """The `generationConfig` of a request to Gemini 2.5, and the warnings about controls."""
     llm = create_llm("google/gemini-2.5-flash", api_key="k", services=services)
-    lowered = llm._pipelines.lowered(llm.build("hi", media=list(files), **options))  # pyright: ignore[reportPrivateUsage]
+    lowered = llm._pipelines.lower(llm.build("hi", media=list(files), **options))  # pyright: ignore[reportPrivateUsage]
     body = json.loads(Gemini().encode(lowered.call).request.body)
     parts = body["contents"][0]["parts"]
     assert all("mediaResolution" not in part for part in parts)

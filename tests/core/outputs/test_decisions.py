@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import InvalidInputError, ModelReply, TextPart, create_llm
-from abstractcore.outputs.token_probabilities import choice_masses
+from abstractcore.outputs.decisions import choice_masses
 from abstractcore.testing import AsyncCalls, CallStyle
 from tests.chaos_server import completion
 from tests.core.tools.loops import scripted

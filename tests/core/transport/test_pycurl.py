@@ -20,7 +20,7 @@ from abstractcore.schema import WireRequest
 from abstractcore.testing.transports.cases import no_warning, rest
 from abstractcore.testing.transports.loops import in_fork
 from abstractcore.transport import TransportSettings, pycurl_connections
-from abstractcore.transport.pycurl_connections import connected, is_same_connection
+from abstractcore.transport.pycurl_connections import connect, is_same_connection
 from abstractcore.transport.pycurl_http import PycurlTransport
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, answer, chunk, stream_head
 
@@ -195,7 +195,7 @@ def test_internal_failure_of_libcurl_is_a_connection_failure(server, transport, 
 def test_keyboard_interrupt_ends_the_call_and_closes_its_connection(server, transport, monkeypatch, place):
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     if place == "connect":
-        monkeypatch.setattr("abstractcore.transport.pycurl_pools.connected", lambda *_: os.kill(os.getpid(), 14))
+        monkeypatch.setattr("abstractcore.transport.pycurl_pools.connect", lambda *_: os.kill(os.getpid(), 14))
     else:
         server.script(*([HANG] if place == "head" else [stream_head(), HANG]))
         threading.Thread(
@@ -274,9 +274,9 @@ def test_child_forked_while_another_thread_waits_can_make_calls(server, transpor
 
 
 def test_reused_descriptor_is_not_mistaken_for_the_connection(server):
-    with connected("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as connection, connection.dup() as twin:
+    with connect("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as connection, connection.dup() as twin:
         assert is_same_connection(twin.fileno(), connection)
-        with connected("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as other, open(os.devnull) as file:
+        with connect("127.0.0.1", server.port, PATIENCE_SECONDS * 1e6) as other, open(os.devnull) as file:
             assert not is_same_connection(other.fileno(), connection)
             assert not is_same_connection(file.fileno(), connection)
     assert not is_same_connection(-1, connection)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abstractcore.schema import Billing
 from abstractcore.testing import strategies
-from abstractcore_providers.common.response_bodies import BillingTable, dollars_of, merged, tree_of
+from abstractcore_providers.common.response_bodies import BillingTable, dollars_of, merge, tree_of
 from tests.properties import examples
 
 TABLE = BillingTable(
@@ -129,7 +129,7 @@ def test_metadata_beside_billing_data_has_none_of_its_fields(name: str, value: A
 def test_objects_are_merged():
     left = {"a": 1, "usage": {"cost": {"in": 1}, "x": [1]}}
     right = {"b": 2, "usage": {"cost": {"total": 2}, "x": {}}}
-    assert merged(left, right) == {"a": 1, "usage": {"cost": {"in": 1, "total": 2}, "x": {}}, "b": 2}
+    assert merge(left, right) == {"a": 1, "usage": {"cost": {"in": 1, "total": 2}, "x": {}}, "b": 2}
     assert left == {"a": 1, "usage": {"cost": {"in": 1}, "x": [1]}}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from abstractcore.schema import Message, ToolCall, ToolResult
 from abstractcore_providers.common.call_options import AS_RECEIVED
-from abstractcore_providers.common.conversations import ReceivedIds, SentCallIds, numbered
+from abstractcore_providers.common.conversations import ReceivedIds, SentCallIds, numbered_id
 from tests.properties import examples
 
 
@@ -69,9 +69,9 @@ def test_valid_ids_are_tracked_per_turn():
 
 
 def test_new_id_is_unused():
-    assert numbered(1, 2, ()) == "call_1_2"
-    assert numbered(1, 2, {"call_1_2"}) == "call_1_2_1"
-    assert numbered(1, 2, {"call_1_2", "call_1_2_1"}) == "call_1_2_2"
+    assert numbered_id(1, 2, ()) == "call_1_2"
+    assert numbered_id(1, 2, {"call_1_2"}) == "call_1_2_1"
+    assert numbered_id(1, 2, {"call_1_2", "call_1_2_1"}) == "call_1_2_2"
     ids = SentCallIds((HI, *asked("call_3_0"), *asked("!")), lambda turn, id: id != "!")
     assert ids.of_call(3, "!") == "call_3_0_1"
 

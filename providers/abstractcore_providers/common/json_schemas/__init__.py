@@ -5,8 +5,7 @@ The schema of the call is unchanged: answers and arguments are validated against
 providers are registered with; `fitting` applies them, and is imported by the first call with tools or a schema.
 """
 
-from .rules import Rules, SchemaLimits, SchemaRules
-from .vendors import (
+from .rules import (
     ANTHROPIC,
     BEDROCK,
     CEREBRAS,
@@ -21,6 +20,9 @@ from .vendors import (
     PERPLEXITY,
     TOLERANT,
     XAI,
+    Rules,
+    SchemaLimits,
+    SchemaRules,
 )
 
 __all__ = [

@@ -8,10 +8,9 @@ from copy import deepcopy
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
 
-from .changes import SchemaChanges
+from .changes import RewritingCache, SchemaChanges, SchemaRewriting
 from .property_names import sent_properties, with_sent_properties
-from .recent import RewritingCache, SchemaRewriting
-from .rewriting import rewritten
+from .rewriting import rewrite
 from .rules import AS_IT_IS, Effect, Rules, SchemaRules
 from .subschemas import ROOT
 
@@ -102,7 +101,7 @@ def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) ->
 
 def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: SchemaChanges, is_tool: bool) -> SchemaRewriting:
     try:
-        whole = rewritten(schema, rules, changes, is_tool=is_tool)
+        whole = rewrite(schema, rules, changes, is_tool=is_tool)
         names = sent_properties(schema, rules.property_names)
         sent = freeze_object(with_sent_properties(whole, names, changes) if names else whole)
     except SchemaError as error:

@@ -8,8 +8,7 @@ from typing import Any, cast
 from abstractcore.schema import JSONObject
 
 from ..name_rules import NameRule
-from .changes import SchemaChanges
-from .recent import RewritingCache
+from .changes import RewritingCache, SchemaChanges
 from .references import renamed_reference
 from .subschemas import KINDS, ROOT, Node, is_list
 
@@ -73,9 +72,9 @@ class _PropertyRenamer:
         if not isinstance(value, dict):
             return value
         node = cast(Node, value)
-        return {keyword: self._held(keyword, item, f"{path}.{keyword}") for keyword, item in node.items()}
+        return {keyword: self._subschemas(keyword, item, f"{path}.{keyword}") for keyword, item in node.items()}
 
-    def _held(self, keyword: str, value: Any, path: str) -> Any:
+    def _subschemas(self, keyword: str, value: Any, path: str) -> Any:
         if keyword == "properties":
             return self._by_name(value, path, lambda item, name: self._property(item, name, f"{path}.{name}"))
         if keyword in _BY_PROPERTY:

@@ -7,17 +7,24 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
-from .arrays import add_items, demand_items, is_tuple, tuple_as_list
 from .changes import SchemaChanges
-from .keywords import ANNOTATIONS, leave_out_unknown
-from .limits import check_limits
-from .merging import merged
-from .objects import add_type, close, has_any_keys, refuse_any_object, require
-from .references import definition_of, resolve, without_definitions
-from .roots import root_object
+from .keywords import (
+    ANNOTATIONS,
+    add_items,
+    add_type,
+    close,
+    demand_items,
+    has_any_keys,
+    is_tuple,
+    leave_out_unknown,
+    refuse_any_object,
+    require,
+    tuple_as_list,
+)
+from .references import definition_of, merge, resolve, without_definitions
 from .rules import Rules
-from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
-from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
+from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_limits, check_type, is_list
+from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, root_object, split_types
 
 _MOST = 20_000
 """The largest number of subschemas: several times what any vendor accepts."""
@@ -25,7 +32,7 @@ _MOST = 20_000
 _DEEPEST = 100
 
 
-def rewritten(
+def rewrite(
     schema: Mapping[str, Any], rules: Rules, changes: SchemaChanges, *, is_tool: bool = False
 ) -> Mapping[str, Any]:
     """Returns `schema` rewritten by `rules`, or the same object if it conforms. Changes are added to `changes`.
@@ -140,10 +147,10 @@ class _SchemaRewriter:
             kind = KINDS.get(keyword)
             if kind is not None:
                 self.turns |= keyword in TURNS
-                node[keyword] = self._held(node, keyword, kind, f"{path}.{keyword}", depth + 1)
+                node[keyword] = self._subschemas(node, keyword, kind, f"{path}.{keyword}", depth + 1)
         return node
 
-    def _held(self, node: Node, keyword: str, kind: Kind, path: str, depth: int) -> Any:
+    def _subschemas(self, node: Node, keyword: str, kind: Kind, path: str, depth: int) -> Any:
         value = node[keyword]
         if keyword == "properties":
             return self._properties(node, path, depth)
@@ -173,10 +180,10 @@ class _SchemaRewriter:
         if since is not None and self._is_cut(since):
             return self._cut(node, path)
         if self._rules.inlined:
-            return self._inlined(node, target, path, depth)
+            return self._inline(node, target, path, depth)
         if self._rules.lone_references and not node.keys() <= {"$ref", *ANNOTATIONS}:
-            return self._joined(node, target, path, depth)
-        node["$ref"] = self._kept(reference, target, path, depth)
+            return self._join(node, target, path, depth)
+        node["$ref"] = self._reference_to(reference, target, path, depth)
         if self._rules.lone_references and len(node) > 1:
             self._changes.same(f"{path}.$ref", "moved into anyOf")
             node = {"anyOf": [{"$ref": node.pop("$ref")}], **node}
@@ -195,24 +202,24 @@ class _SchemaRewriter:
             return True
         return self._rules.recursion == "optional" and self._optional == since
 
-    def _inlined(self, node: Node, target: Any, path: str, depth: int) -> Any:
+    def _inline(self, node: Node, target: Any, path: str, depth: int) -> Any:
         reference = node["$ref"]
         self._open[reference] = self._optional
         try:
-            return self._joined(node, target, path, depth)
+            return self._join(node, target, path, depth)
         finally:
             del self._open[reference]
 
-    def _joined(self, node: Node, target: Any, path: str, depth: int) -> Any:
+    def _join(self, node: Node, target: Any, path: str, depth: int) -> Any:
         """Returns the referenced schema, merged with the keywords next to the reference."""
         beside = {name: value for name, value in node.items() if name != "$ref"}
-        whole = merged([beside, without_definitions(target)])
+        whole = merge([beside, without_definitions(target)])
         if whole is None:
             raise InvalidInputError("the referenced schema cannot be merged with its neighbours", path=f"{path}.$ref")
         self._changes.same(f"{path}.$ref", "became the schema it refers to")
         return self._schema(whole, path, depth + 1)
 
-    def _kept(self, reference: str, target: Any, path: str, depth: int) -> str:
+    def _reference_to(self, reference: str, target: Any, path: str, depth: int) -> str:
         """Returns the reference to write, to a definition that is rewritten by then."""
         if self._rules.references_anywhere or reference == "#":
             return reference

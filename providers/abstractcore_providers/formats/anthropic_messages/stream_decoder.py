@@ -16,7 +16,7 @@ from ...common.call_options import read_options
 from ...common.conversations import ReceivedIds, arguments_piece, received_arguments
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.reading import Object, as_object, count_of, mended, object_of, text_of
+from ...common.reading import Object, as_object, count_of, mend_texts, object_of, text_of
 from .blocks import citation_to_ours, read_block
 from .content import BLOCK_FIELDS
 from .dialect import MessagesDialect
@@ -33,7 +33,7 @@ class StreamedMessageBlock:
 
     def __init__(self, number: int, block: Object) -> None:
         self.number = number
-        self.block = mended(block)
+        self.block = mend_texts(block)
         self.kind = text_of(self.block, "type") or ""
         self.citations: tuple[Citation, ...] = ()
         self.signature: str | None = text_of(self.block, "signature")
@@ -61,7 +61,7 @@ class StreamedMessageBlock:
 
     def merge(self, delta: Object) -> None:
         """Merges a delta of an unknown kind: texts are appended, other values replaced."""
-        for name, value in mended(delta).items():
+        for name, value in mend_texts(delta).items():
             if name != "type":
                 before = self.block.get(name)
                 both = isinstance(before, str) and isinstance(value, str)
@@ -103,7 +103,7 @@ class MessageDecoder(FrameDecoder):
         except ValueError:
             if not frame.data:
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the open text.
             delta = event["delta"]
@@ -114,19 +114,19 @@ class MessageDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, self._text_number, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame.event)
-        return self._written(self._event, self._object(event), frame.event)
+            return self._deltas_of(self._event, self._object(event), frame.event)
+        return self._deltas_of(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = text_of(event, "type")
         if kind == "content_block_delta":
             self._add(event)
         elif kind in self._rare:
-            self._rare[kind](mended(event))
+            self._rare[kind](mend_texts(event))
         elif kind == "message_stop":
             self.complete = True
         elif reports_error(event, name):
-            raise error_in_answer(mended(event))
+            raise error_in_answer(mend_texts(event))
         elif kind is None:
             self._ignore(event)
 
@@ -211,9 +211,9 @@ class MessageDecoder(FrameDecoder):
         elif kind == "thinking_delta":
             self._write(block, text_of(delta, "thinking") or "")
         elif kind == "signature_delta":
-            block.signature = mended(text_of(delta, "signature")) or block.signature
+            block.signature = mend_texts(text_of(delta, "signature")) or block.signature
         elif kind == "citations_delta":
-            self._cite(block, as_object(mended(object_of(delta, "citation"))))
+            self._cite(block, as_object(mend_texts(object_of(delta, "citation"))))
         else:
             block.merge(delta)
 

@@ -26,7 +26,7 @@ from abstractcore.schema import (
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, as_object, object_of, objects_of, text_of
-from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merged
+from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merge
 from ...common.thinking import CACHE_TIMES
 
 USAGE = UsageTable(
@@ -93,7 +93,7 @@ def usage_to_theirs(usage: Usage, rest: Object) -> Object:
     if billing is not None and billing.tier == _FAST:
         billing, speed = replace(billing, tier=None), {"speed": _FAST}
     billed = object_of(BILLING.write(billing), "usage") | speed
-    return merged({"input_tokens": None, "output_tokens": None, **USAGE.write(usage)}, merged(rest, billed))
+    return merge({"input_tokens": None, "output_tokens": None, **USAGE.write(usage)}, merge(rest, billed))
 
 
 def counts_left_out(usage: Usage) -> tuple[str, ...]:

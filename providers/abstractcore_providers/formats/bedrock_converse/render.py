@@ -21,7 +21,7 @@ from abstractcore.schema import (
 from ...common.call_options import with_options_for
 from ...common.conversations import written_with
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .encode import BlockWriter
 from .fit import PartFitter, fit_reasoning
 from .media_blocks import BLOCK_FIELDS, write_media
@@ -48,7 +48,7 @@ def render(reply: ModelReply) -> Rendered:
     read = FINISH_REASONS.read(theirs, calls=bool(reply.tool_calls))
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     body: Object = {"output": {"message": {"role": "assistant", "content": content}}, "stopReason": theirs}
-    fields = merged(metadata, usage_to_theirs(reply.usage, warnings))
+    fields = merge(metadata, usage_to_theirs(reply.usage, warnings))
     return Rendered(written_with({**body, **fields}, INPUT, writer.inputs), tuple(warnings))
 
 

@@ -292,7 +292,7 @@ class ConverseDecoder(FrameDecoder):
                 sequence = out.sequence
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, self._text_block, text)]
-        return self._written(self._message, data, event)
+        return self._deltas_of(self._message, data, event)
 
     def _message(self, data: Object, event: object) -> None:
         if self._count == 1:

@@ -30,7 +30,7 @@ from abstractcore.schema import (
 
 from ...common.call_options import fields_for
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .errors import rendered
 from .fit import fit_reasoning
 from .read_blocks import fit_citations, streamed_citation
@@ -82,7 +82,7 @@ class ConverseRenderer:
 
     def finish(self) -> bytes:
         """Returns the usage, with other fields of the reply."""
-        return _event("metadata", merged(self._metadata, usage_to_theirs(self._usage, [])))
+        return _event("metadata", merge(self._metadata, usage_to_theirs(self._usage, [])))
 
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an exception in the stream."""

@@ -12,7 +12,7 @@ from abstractcore.schema import EMPTY, METERS, Billing, CallWarning, Sampling, U
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, count_of, object_of, objects_of, text_of
-from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merged
+from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merge
 
 SAMPLING = FieldTable(
     Sampling,
@@ -107,7 +107,7 @@ def usage_to_theirs(usage: Usage, warnings: list[CallWarning]) -> Object:
     details = [{"ttl": ttl, "inputTokens": billed[meter]} for ttl, meter in _METERS.items() if meter in billed]
     if details:
         counts["cacheDetails"] = details
-    fields = merged({"usage": counts} if counts else {}, BILLING.write(usage.billing))
+    fields = merge({"usage": counts} if counts else {}, BILLING.write(usage.billing))
     WARNINGS.billing(usage.billing, billing_to_ours(fields), warnings)
     return fields
 

@@ -7,7 +7,7 @@ from pydantic_core import to_json
 from abstractcore.schema import CallWarning, ModelReply, Rendered
 
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .answers import write_answer
 from .vocabulary import BILLING, FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usage_to_theirs
 
@@ -32,5 +32,5 @@ def render(reply: ModelReply) -> Rendered:
     WARNINGS.counts(reply.usage, USAGE.missing, warnings)
     usage = usage_to_theirs(reply.usage)
     WARNINGS.billing(reply.usage.billing, BILLING.read(usage), warnings)
-    fields = merged(metadata_to_theirs(reply.provider_metadata, warnings), usage)
+    fields = merge(metadata_to_theirs(reply.provider_metadata, warnings), usage)
     return Rendered(to_json(body | fields), tuple(warnings))

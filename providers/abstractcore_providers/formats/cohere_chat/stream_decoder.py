@@ -15,7 +15,7 @@ from ...common.conversations import ReceivedIds, arguments_piece
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
-from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Object, as_object, count_of, mend_texts, object_of, objects_of, text_of
 from .answers import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
 from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
@@ -54,7 +54,7 @@ class CohereDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)))
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)))
         try:
             # Fast path: nearly all events append to an open text.
             block = self._text_block
@@ -73,8 +73,8 @@ class CohereDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(data))
-        return self._written(self._event, self._object(data))
+            return self._deltas_of(self._event, self._object(data))
+        return self._deltas_of(self._event, self._object(data))
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -95,30 +95,30 @@ class CohereDecoder(FrameDecoder):
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
         metadata = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
         out.count(usage_to_ours(delta))
-        out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(metadata))
+        out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mend_texts(metadata))
 
     def _event(self, data: Object) -> None:
         kind = text_of(data, "type")
         if reports_error(data):
-            raise error_in_answer(as_object(mended(data)))
+            raise error_in_answer(as_object(mend_texts(data)))
         if kind is None:
             self._ignore(data)
         if self._out.awaits_start:
-            model = mended(text_of(data, "model")) or self._model
-            id = mended(text_of(data, "id")) if kind == "message-start" else None
+            model = mend_texts(text_of(data, "model")) or self._model
+            id = mend_texts(text_of(data, "id")) if kind == "message-start" else None
             self._out.start_reply(model, PROVIDER, id)
         index = count_of(data, "index") or 0
         message = object_of(object_of(data, "delta"), "message")
         if kind in ("content-delta", "content-start"):
             if kind == "content-start":
-                self._options(index, as_object(mended(object_of(message, "content"))))
+                self._options(index, as_object(mend_texts(object_of(message, "content"))))
             self._content(index, object_of(message, "content"), data)
         elif kind == "content-end" and index < _FIRST_CALL and index in self._out.open:
             self._close(index)
         elif kind == "tool-plan-delta":
             self._text(_PLAN, text_of(message, "tool_plan"), True)
         elif kind == "tool-call-start":
-            self._begin_call(index, as_object(mended(object_of(message, "tool_calls"))))
+            self._begin_call(index, as_object(mend_texts(object_of(message, "tool_calls"))))
         elif kind == "tool-call-delta":
             self._continue_call(index, object_of(message, "tool_calls"))
         elif kind == "citation-start":
@@ -188,7 +188,7 @@ class CohereDecoder(FrameDecoder):
         function = object_of(data, "function")
         held = self._held.get(block)
         if held is not None:
-            id, name = mended(text_of(data, "id")), mended(text_of(function, "name"))
+            id, name = mend_texts(text_of(data, "id")), mend_texts(text_of(function, "name"))
             self._named(block, replace(held, id=held.id or id or "", name=name or ""))
         arguments = arguments_piece(function, "arguments", is_first=block not in self._with_arguments)
         if arguments:
@@ -200,7 +200,7 @@ class CohereDecoder(FrameDecoder):
         cited = message.get("citations")
         whole = objects_of(message, "citations") if cited and isinstance(cited, list) else None
         for citation in [object_of(message, "citations")] if whole is None else whole:
-            data = as_object(mended(citation))
+            data = as_object(mend_texts(citation))
             number = count_of(data, "content_index")
             number = (self._first_text or 0) if number is None else min(number, _PLAN - 1)
             block = _PLAN if data.get("type") == PLAN else number
@@ -209,9 +209,9 @@ class CohereDecoder(FrameDecoder):
     def _finish(self, data: Object) -> None:
         delta = object_of(data, "delta")
         if delta.get("error") or text_of(delta, "finish_reason") in FAILED:
-            raise error_in_answer(as_object(mended({**delta, "code": data.get("code")})))
+            raise error_in_answer(as_object(mend_texts({**delta, "code": data.get("code")})))
         self.complete = True
-        self._last = as_object(mended(data))
+        self._last = as_object(mend_texts(data))
 
     def _close(self, block: int) -> None:
         self._out.flush(block)

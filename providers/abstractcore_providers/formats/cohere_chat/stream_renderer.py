@@ -27,7 +27,7 @@ from abstractcore.schema import (
 
 from ...common.function_tools import write_function_call
 from ...common.reading import Object, as_object, read_answer
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .answers import citations_to_theirs, fitting
 from .errors import render_error
 from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs, usage_to_theirs
@@ -86,7 +86,7 @@ class CohereRenderer:
         metadata = metadata_to_theirs(self._end.provider_metadata, []) if self._end else {}
         reason = FINISH_REASONS.to_theirs.get(self._end.finish_reason) if self._end else None
         delta: Object = {} if reason is None else {"finish_reason": reason}
-        fields = merged(metadata, usage_to_theirs(self._usage))
+        fields = merge(metadata, usage_to_theirs(self._usage))
         if "usage" in fields:
             delta["usage"] = fields.pop("usage")
         return _event("message-end", delta=delta, **fields)

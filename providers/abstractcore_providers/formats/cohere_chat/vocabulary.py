@@ -11,7 +11,7 @@ from abstractcore.schema import CallWarning, JSONObject, Role, Sampling, Thinkin
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, as_object, count_of, object_of
-from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merged
+from ...common.response_bodies import BillingTable, FinishReasons, UsageTable, merge
 
 USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
 """For writing: Cohere sends counts as floats, which `usage_to_ours` reads."""
@@ -46,7 +46,7 @@ def _whole(data: Object, key: str) -> int | None:
 def usage_to_theirs(usage: Usage) -> Object:
     """Returns the fields of a reply with token counts and billing data; empty if nothing was reported."""
     counts = USAGE.write(usage)
-    return merged({"usage": counts} if counts else {}, BILLING.write(usage.billing))
+    return merge({"usage": counts} if counts else {}, BILLING.write(usage.billing))
 
 
 PROVIDER = "cohere"

@@ -10,7 +10,7 @@ from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, P
 
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object, as_object
-from ...common.response_bodies import BillingTable, merged
+from ...common.response_bodies import BillingTable, merge
 from .blocks import is_rest_of_grounding, write_grounding
 from .vocabulary import (
     ARGUMENTS,
@@ -47,7 +47,7 @@ def render(reply: ModelReply, dialect: GenerateContentDialect) -> Rendered:
     if grounding:
         candidate["groundingMetadata"] = grounding
     body: Object = {"candidates": [{**candidate, "index": 0, **metadata.candidate}], **metadata.reply}
-    body = merged(body, usage_to_theirs(reply.usage, dialect.billing, warnings))
+    body = merge(body, usage_to_theirs(reply.usage, dialect.billing, warnings))
     billing = billing_to_ours(as_object(body.get("usageMetadata")), grounding, dialect.billing)
     WARNINGS.billing(reply.usage.billing, billing, warnings)
     return Rendered(writer.json(body | head(reply.model, reply.id)), tuple(warnings))

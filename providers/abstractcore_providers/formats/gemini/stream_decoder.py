@@ -13,7 +13,7 @@ from abstractcore.schema import Delta
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Cut, Object, count_of, mend_texts, object_of, objects_of, text_of
 from .blocks import Blocks, rest_of_grounding
 from .vocabulary import (
     GenerateContentDialect,
@@ -72,7 +72,7 @@ class ReplyDecoder(FrameDecoder):
                 piece = self._blocks.more_text(text)
                 if piece is not None:
                     self._counts = data.get(_USAGE) or self._counts
-                    return [piece] if self._count % _COUNTED else [piece, *self._written(self._add_counts)]
+                    return [piece] if self._count % _COUNTED else [piece, *self._deltas_of(self._add_counts)]
         except (KeyError, TypeError, ValueError):
             return self._read(data, frame.data)
         return self._read(data, frame.data)
@@ -80,7 +80,7 @@ class ReplyDecoder(FrameDecoder):
     def _read(self, data: Any, raw: bytes) -> list[Delta]:
         items = cast("list[Any]", data) if data and isinstance(data, list) else [data]
         chunks = [self._object(item) for item in items]
-        return self._written(self._chunks, chunks, raw)
+        return self._deltas_of(self._chunks, chunks, raw)
 
     def whole(self, chunks: Sequence[Object], body: bytes) -> list[Delta]:
         """Returns the deltas of a whole reply in chunks, whose text is `body`, with or without a finish reason.
@@ -98,7 +98,7 @@ class ReplyDecoder(FrameDecoder):
 
     def _chunk(self, data: Object, body: bytes) -> None:
         if reports_error(data, marks=MARKS):
-            raise error_in_answer(mended(data))
+            raise error_in_answer(mend_texts(data))
         if MARKS.isdisjoint(data):
             self._ignore(data)
         is_first = self._out.awaits_start

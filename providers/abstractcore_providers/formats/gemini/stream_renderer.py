@@ -34,7 +34,7 @@ from abstractcore.schema import (
 from ...common.delta_writer import BodyWriter
 from ...common.google_errors import render_error
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from ...common.sounds import is_samples
 from .blocks import write_grounding
 from .content import FIELD, as_transcription, is_transcription
@@ -200,7 +200,7 @@ class ReplyRenderer:
         if grounding:
             candidate["groundingMetadata"] = grounding
         body: Object = {"candidates": [candidate | metadata.candidate], **metadata.reply}
-        return _event(to_json(merged(body, usage_to_theirs(self._usage, self._billing, [])) | self._head))
+        return _event(to_json(merge(body, usage_to_theirs(self._usage, self._billing, [])) | self._head))
 
     def _chunk(self, kind: str, *parts: Object, writer: BodyWriter | None = None) -> bytes:
         if kind != "signature" and (kind != self._last or kind == "" or len(parts) > 1):

@@ -23,7 +23,7 @@ from abstractcore.schema import (
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, count_of, object_of, objects_of, text_of, texts_of
-from ...common.response_bodies import BillingTable, FinishReasons, merged
+from ...common.response_bodies import BillingTable, FinishReasons, merge
 
 _FINISH_REASONS = FinishReasons(
     {
@@ -262,7 +262,7 @@ def usage_to_theirs(usage: Usage, table: BillingTable, warnings: list[CallWarnin
         **_modalities(usage),
     }
     written = {name: count for name, count in counts.items() if count is not None}
-    return merged({"usageMetadata": written} if written else {}, table.write(usage.billing))
+    return merge({"usageMetadata": written} if written else {}, table.write(usage.billing))
 
 
 def _modalities(usage: Usage) -> Object:

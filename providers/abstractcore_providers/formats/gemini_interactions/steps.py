@@ -10,7 +10,7 @@ from abstractcore.schema import AudioPart, HostedToolCall, OpaquePart, Part, Tex
 from ...common.call_options import read_options
 from ...common.conversations import ReceivedIds, WrittenArguments, arguments_piece
 from ...common.delta_writer import DeltaWriter
-from ...common.reading import Object, mended, object_of, objects_of, text_of
+from ...common.reading import Object, mend_texts, object_of, objects_of, text_of
 from ...common.sounds import SoundPieces, is_samples
 from .content import CONTENT_TYPES, read_annotations, read_content, text_options
 from .known_steps import CALL_FIELDS, CALLS, RESULTS, THOUGHT, is_plain, is_plain_text, read_hosted, read_thought
@@ -71,7 +71,7 @@ class Steps:
         step = self._open[index] = OpenStep(self.count, data, text_of(data, "type") or "")
         self.count += 1
         if data.get(ARGUMENTS) is not None:
-            step.arguments = written.text_of(mended(data[ARGUMENTS]))
+            step.arguments = written.text_of(mend_texts(data[ARGUMENTS]))
         if step.kind == _OUTPUT:
             for item in objects_of(data, "content"):
                 self._content(step, item, chunked=False)
@@ -207,7 +207,7 @@ class Steps:
             appended = not known and isinstance(before, str) and isinstance(value, str)
             step.data[name] = f"{before}{value}" if appended else value
         if delta.get(ARGUMENTS) is not None:
-            step.arguments = written.text_of(mended(delta[ARGUMENTS]))
+            step.arguments = written.text_of(mend_texts(delta[ARGUMENTS]))
 
     def _end(self, step: OpenStep) -> None:
         if step.ended:
@@ -244,7 +244,7 @@ class Steps:
             call.kind = ""
             arguments = "".join(call.pieces) if call.streamed else call.arguments
             name, metadata = text_of(call.data, "name") or "", {self._provider: {"type": _CALL}}
-            self._out.part(call.number * _ROOM, HostedToolCall(id, name, mended(arguments), metadata))
+            self._out.part(call.number * _ROOM, HostedToolCall(id, name, mend_texts(arguments), metadata))
         self._out.part(step.block(), read_hosted(step.data, "", self._provider))
 
     def _rest_of_output(self, step: OpenStep) -> None:

@@ -12,7 +12,7 @@ from abstractcore.schema import Delta
 from ...common.conversations import WrittenArguments
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.reading import Cut, Object, as_object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Cut, Object, as_object, count_of, mend_texts, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
 from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
 from .steps import OpenStep, Steps
@@ -55,7 +55,7 @@ class InteractionDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame)
         try:
             # Fast path: nearly all events append to the open text.
             delta, step = event["delta"], self._step
@@ -72,8 +72,8 @@ class InteractionDecoder(FrameDecoder):
                 if piece is not None:
                     return [piece]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame)
-        return self._written(self._event, self._object(event), frame)
+            return self._deltas_of(self._event, self._object(event), frame)
+        return self._deltas_of(self._event, self._object(event), frame)
 
     def whole(self, data: Object, body: bytes) -> list[Delta]:
         """Returns the deltas of an interaction, whose JSON is `body`; raises its error if it failed, `SchemaError`."""
@@ -90,7 +90,7 @@ class InteractionDecoder(FrameDecoder):
         handler = self._handlers.get(kind)
         if handler is None:
             if reports_error(event):
-                raise error_in_answer(as_object(mended(event)))
+                raise error_in_answer(as_object(mend_texts(event)))
             if "event_type" not in event:
                 self._ignore(event)
             return

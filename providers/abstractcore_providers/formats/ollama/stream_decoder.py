@@ -10,7 +10,7 @@ from ...common.conversations import ReceivedIds, WrittenArguments
 from ...common.delta_writer import Piece
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.reading import Object, as_object, flag_of, mended, object_of, objects_of, text_of
+from ...common.reading import Object, as_object, flag_of, mend_texts, object_of, objects_of, text_of
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
@@ -68,10 +68,10 @@ class OllamaDecoder(FrameDecoder):
 
     def _read(self, data: Object, raw: bytes) -> list[Delta]:
         if reports_error(data, marks=_MARKS):
-            raise error_in_answer(as_object(mended(data)))
+            raise error_in_answer(as_object(mend_texts(data)))
         if _MARKS.isdisjoint(data):
             self._ignore(data)
-        return self._written(self._line, data, raw)
+        return self._deltas_of(self._line, data, raw)
 
     def _end(self) -> None:
         out = self._out
@@ -86,7 +86,7 @@ class OllamaDecoder(FrameDecoder):
 
     def _line(self, data: Object, frame: bytes) -> None:
         if self._out.awaits_start:
-            model = mended(text_of(data, "model"))
+            model = mend_texts(text_of(data, "model"))
             self._out.start_reply(model, PROVIDER)
         message = object_of(data, "message")
         self._out.add_current(_REASONING, ReasoningDelta, text_of(message, "thinking") or "")
@@ -94,14 +94,14 @@ class OllamaDecoder(FrameDecoder):
         if message.get("tool_calls") is not None:
             written = WrittenArguments(frame, ARGUMENTS)
             for call in objects_of(message, "tool_calls"):
-                self._call(as_object(mended(call)), written)
+                self._call(as_object(mend_texts(call)), written)
         if message.get("images") is not None:
             self._images += read_images(message)
         if data.get("logprobs") is not None:
             self._logprobs += objects_of(data, "logprobs")
         if flag_of(data, "done"):
             self.complete = True
-            self._last = as_object(mended(data | {"logprobs": self._logprobs} if self._logprobs else data))
+            self._last = as_object(mend_texts(data | {"logprobs": self._logprobs} if self._logprobs else data))
 
     def _call(self, data: Object, written: WrittenArguments) -> None:
         self._out.end_current()

@@ -38,13 +38,15 @@ from ...common.endpoints import RIGHT_ADDRESS
 from ...common.reading import Object, as_object, as_objects, object_of, objects_of, read_json, text_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE, calls_of, content_pieces, decode_call
-from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect, usage_to_ours
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     citations_to_ours,
+    has_details,
     metadata_to_ours,
     reasoning_of,
     sources_to_ours,
+    usage_to_ours,
 )
 
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
@@ -55,7 +57,7 @@ _TEXT_FIELDS = {_SUMMARY: "summary", _BLOCK: "thinking"}
 
 def details_in(message: Object, dialect: ChatDialect) -> list[Object]:
     """Returns the objects in a message or a delta."""
-    if not dialect.has_details:
+    if not has_details(dialect):
         return []
     details = objects_of(message, DETAILS)
     return objects_of(message, BLOCKS) if not details and dialect.reasoning_field == RECEIVED else details
@@ -63,7 +65,7 @@ def details_in(message: Object, dialect: ChatDialect) -> list[Object]:
 
 def is_block(part: ReasoningPart) -> bool:
     """Whether a part is an object of `BLOCKS`."""
-    return (_unpacked(part.signature) or {}).get("type") in _BLOCKS
+    return (_unpack(part.signature) or {}).get("type") in _BLOCKS
 
 
 def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
@@ -75,7 +77,7 @@ def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
 def text_and_rest(detail: Object) -> tuple[str, Object]:
     """Returns the text of an object, and everything else."""
     rest = dict(detail)
-    return _taken(rest, _text_field(detail)), rest
+    return _take_text(rest, _text_field(detail)), rest
 
 
 def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
@@ -83,7 +85,7 @@ def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | 
     rest = dict(rest)
     if has_text:
         rest.pop(_text_field(rest), None)  # an empty one, of a chunk without text
-    data = _taken(rest, "data")
+    data = _take_text(rest, "data")
     if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
         return None, data or None
     if rest.keys() == {"type", "signature"} and rest["type"] == _TEXT and text_of(rest, "signature"):
@@ -101,7 +103,7 @@ def write_detail(part: ReasoningPart) -> Object:
     plain: Object = {"type": _ENCRYPTED if part.redacted_data and not part.text and not part.signature else _TEXT}
     if part.signature is not None:
         plain["signature"] = part.signature
-    return _filled(plain, part)
+    return _fill(plain, part)
 
 
 def _packed_detail(part: ReasoningPart) -> Object | None:
@@ -109,14 +111,14 @@ def _packed_detail(part: ReasoningPart) -> Object | None:
 
     It is the rest of an object only if that object is read as this part.
     """
-    rest = _unpacked(part.signature)
+    rest = _unpack(part.signature)
     if rest is None:
         return None
-    detail = _filled(rest, part)
+    detail = _fill(rest, part)
     return detail if read_detail(detail, part.origin) == part else None
 
 
-def _filled(detail: Object, part: ReasoningPart) -> Object:
+def _fill(detail: Object, part: ReasoningPart) -> Object:
     if part.text:
         detail[_text_field(detail)] = part.text
     if part.redacted_data is not None:
@@ -128,11 +130,11 @@ def _text_field(detail: Object) -> str:
     return _TEXT_FIELDS.get(str(detail.get("type")), "text")
 
 
-def _taken(rest: Object, name: str) -> str:
+def _take_text(rest: Object, name: str) -> str:
     return rest.pop(name) if text_of(rest, name) else ""
 
 
-def _unpacked(signature: str | None) -> Object | None:
+def _unpack(signature: str | None) -> Object | None:
     if signature is None or not signature.startswith("{"):
         return None
     try:

@@ -1,22 +1,21 @@
 """Differences between servers of this format, as data.
 
-Token counts and billing data of a reply, and the tables of billing data by vendor. Tools and choices that a call has
-no field for, such as custom tools. They are provider options. Thinking options in a request's fields, written and
-read.
+The fields of token counts and billing data of a reply, by vendor. Tools and choices that a call has no field for, such
+as custom tools: they are provider options. Thinking options in a request's fields, written and read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from abstractcore.ports import TranscriptionRules
-from abstractcore.schema import Billing, ThinkingLevel, Usage
+from abstractcore.schema import ThinkingLevel
 
 from ...common import json_schemas, request_limits
-from ...common.reading import Object, count_of, object_of, text_of
-from ...common.response_bodies import BillingTable, UsageTable, merged
+from ...common.reading import Object, text_of
+from ...common.response_bodies import BillingTable, UsageTable
 
 USAGE = UsageTable(
     {
@@ -30,9 +29,9 @@ USAGE = UsageTable(
         "output_audio": "completion_tokens_details.audio_tokens",
     }
 )
-_CACHE_HITS = "prompt_cache_hit_tokens"
+CACHE_HITS = "prompt_cache_hit_tokens"
 _TIER = "service_tier"
-_OTHERS = tuple(f"usage.{name}" for name in (*USAGE.names, _CACHE_HITS))
+_OTHERS = tuple(f"usage.{name}" for name in (*USAGE.names, CACHE_HITS))
 _COUNTS = {"input_image": "usage.prompt_tokens_details.image_tokens"}
 
 OPENAI_USAGE = BillingTable(tier=_TIER, counts=_COUNTS, others=_OTHERS)
@@ -74,37 +73,6 @@ XAI = BillingTable(
     others=_OTHERS,
 )
 """xAI (https://docs.x.ai/developers/cost-tracking: the exact cost of the request, with discounts and tools)."""
-
-
-def usage_to_ours(data: Object, table: BillingTable) -> Usage:
-    """Returns the usage of a reply with the fields `data`; None for what is not reported."""
-    return token_counts(object_of(data, "usage"), table.read(data))
-
-
-def token_counts(data: Object, billing: Billing | None = None) -> Usage:
-    """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
-    usage = USAGE.read(data, billing)
-    if usage.reasoning:
-        usage = replace(usage, output=_output_tokens(data, usage.reasoning))
-    if usage.cached is None and _CACHE_HITS in data:
-        usage = replace(usage, cached=count_of(data, _CACHE_HITS))
-    return usage
-
-
-def usage_to_theirs(usage: Usage, table: BillingTable, beside: Object) -> Object:
-    """Returns the fields of a reply with token counts and billing data, in nested objects, for one with `beside`."""
-    counts = USAGE.write(usage)
-    return merged({"usage": counts} if counts else {}, table.write(usage.billing, beside))
-
-
-def _output_tokens(data: Object, reasoning: int) -> int | None:
-    """Returns all output tokens. xAI's count excludes reasoning, though the total includes it."""
-    completion = count_of(data, "completion_tokens")
-    if completion is None:
-        return completion
-    if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
-        return completion
-    return completion + reasoning
 
 
 Field: TypeAlias = "tuple[str, ...]"
@@ -265,11 +233,6 @@ class ChatDialect:
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
 
-    @property
-    def has_details(self) -> bool:
-        """Whether reasoning may be objects (`DETAILS`, `BLOCKS`)."""
-        return self.reasoning_field in (DETAILS, RECEIVED)
-
 
 OPENAI = ChatDialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
 """OpenAI's own API, and that of Azure."""
@@ -338,10 +301,10 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
     if fields is None:
         return None
     if asked == "off":
-        return _nested(*fields.off)
+        return _nest(*fields.off)
     if isinstance(asked, int):
-        return None if fields.budget is None else _nested(fields.budget, asked)
-    return None if fields.level is None else _nested(fields.level, fields.words.get(asked, asked))
+        return None if fields.budget is None else _nest(fields.budget, asked)
+    return None if fields.level is None else _nest(fields.level, fields.words.get(asked, asked))
 
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
@@ -360,7 +323,7 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
     return budget if type(budget) is int and budget >= 0 else None
 
 
-def _nested(field: Field, value: str | bool | int) -> Object:
+def _nest(field: Field, value: str | bool | int) -> Object:
     nested: Any = value
     for name in reversed(field):
         nested = {name: nested}

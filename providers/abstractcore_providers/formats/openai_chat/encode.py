@@ -66,7 +66,7 @@ def write_answer(
     body: Object = {"role": "assistant"}
     content: list[Object] = []
     field = field_for(message, dialect, origin)
-    kept = _kept(message, path, field, origin, warnings)
+    kept = _supported_parts(message, path, field, origin, warnings)
     for index, part in in_order(kept, PART_ORDER, path, warnings):
         part_path = f"{path}[{index}]"
         if isinstance(part, TextPart):
@@ -85,7 +85,7 @@ def write_answer(
     return body
 
 
-def _kept(
+def _supported_parts(
     message: Message, path: str, field: str | None, origin: str | None, warnings: list[CallWarning]
 ) -> list[tuple[int, Part]]:
     """Returns the supported parts; at most one is audio."""

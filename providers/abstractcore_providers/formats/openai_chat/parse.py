@@ -173,7 +173,7 @@ def _message(
     if role == "assistant":
         parts = with_reasoning(parts, data, dialect, origin)
         audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
-        parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
+        parts = _reasoning(data, dialect, origin) + _with_citations(parts, data) + _refusal(data) + audio + calls
     kept = [part for part in parts if has_content(part)]
     return Message(role, tuple(kept), options) if kept else None
 
@@ -199,7 +199,7 @@ def _refusal(data: Object) -> tuple[Part, ...]:
     return (TextPart(refusal),) if refusal else ()
 
 
-def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
+def _with_citations(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
     """Returns the text with the citations that a reply has next to it, if the whole reply is sent back."""
     citations = citations_to_ours(data)
     if citations and len(parts) == 1 and isinstance(parts[0], TextPart):
@@ -236,7 +236,8 @@ def parse(request: WireRequest, dialect: ChatDialect) -> Parsed:
 
 
 def _call(dialect: ChatDialect, data: Object, warnings: list[CallWarning]) -> ModelCall:
-    _name_stream_options(data, warnings)
+    # Usage is always streamed; other stream options are not supported.
+    name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
     model = get_text(data.get("model"), "model")
     messages, output = get_list(data, "messages"), _output(data.get("response_format"))
     if output is None and dialect.json_mode_only and data.get("response_format") == JSON_MODE:
@@ -288,11 +289,6 @@ def _thinking(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -
         elif thinking is not None:
             warnings.append(CallWarning("field_left_out", name, "another field sets thinking", value))
     return found
-
-
-def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
-    """Reads the stream options: usage is always streamed, and others are not supported."""
-    name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
 
 
 def _sampling(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -> Sampling:

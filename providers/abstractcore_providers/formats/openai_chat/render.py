@@ -22,10 +22,10 @@ from abstractcore.schema import (
 from ...common.call_options import name_options_left_out
 from ...common.conversations import in_order
 from ...common.reading import Object
-from ...common.response_bodies import BillingTable, merged
+from ...common.response_bodies import BillingTable, merge
 from .content import REPLY_AUDIO_TYPE, write_call
 from .decode import OPENING
-from .dialect import ChatDialect, usage_to_theirs
+from .dialect import ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
@@ -33,6 +33,7 @@ from .vocabulary import (
     WARNINGS,
     citations_to_theirs,
     has_sources,
+    usage_to_theirs,
 )
 
 _NO_OBJECT = "text has no object here"
@@ -56,7 +57,7 @@ def render(reply: ModelReply, dialect: ChatDialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
-    body = merged(body, usage_to_theirs(reply.usage, dialect.billing, metadata))
+    body = merge(body, usage_to_theirs(reply.usage, dialect.billing, metadata))
     WARNINGS.billing(reply.usage.billing, dialect.billing.read(body), warnings)
     return Rendered(to_json(body), tuple(warnings))
 
@@ -114,7 +115,7 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
             message["audio"] = audio_to_theirs(part)
             name_options_left_out(part, part_path, provider, "the format has no field for options of audio", warnings)
             if part.blob.media_type != REPLY_AUDIO_TYPE:
-                warnings.append(_relabelled(part, part_path))
+                warnings.append(_media_type_warning(part, part_path))
     if text:
         message["refusal" if reply.finish_reason == "refusal" else "content"] = text
     if reasoning:
@@ -142,7 +143,7 @@ def is_audible(part: Part) -> bool:
     return isinstance(part, AudioPart) and part.blob.form in ("bytes", "file")
 
 
-def _relabelled(part: AudioPart, path: str) -> CallWarning:
+def _media_type_warning(part: AudioPart, path: str) -> CallWarning:
     requested = part.blob.media_type
     message = f"the format has no media type: {requested} is read as {REPLY_AUDIO_TYPE}"
     return CallWarning("relabelled", f"{path}.blob.media_type", message, requested, REPLY_AUDIO_TYPE)

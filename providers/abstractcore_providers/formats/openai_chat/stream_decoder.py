@@ -30,19 +30,21 @@ from ...common.endpoints import RIGHT_ADDRESS
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.openai_errors import error_in_answer
-from ...common.reading import Object, as_object, count_of, mend, mended, object_of, objects_of, text_of
+from ...common.reading import Object, as_object, count_of, mend, mend_texts, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
 from .content import REPLY_AUDIO_TYPE, call_options, called_in, calls_of, content_pieces
 from .decode import ThinkTags, audio_bytes, details_in, is_separated, signature_and_data, signature_for, text_and_rest
-from .dialect import PIECES, TAGS, ChatDialect, token_counts
+from .dialect import PIECES, TAGS, ChatDialect
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
     REASONING_PLACES,
     citations_to_ours,
+    has_details,
     reasoning_of,
     reply_fields,
     sources_to_ours,
+    token_counts,
 )
 
 
@@ -125,7 +127,7 @@ class StreamedDetails:
     def signatures(self) -> list[tuple[int, str | None, str | None]]:
         """Returns the complete blocks, each with its signature and its redacted data."""
         pairs = (
-            signature_and_data(mended(rest), has_text)
+            signature_and_data(mend_texts(rest), has_text)
             for rest, has_text in zip(self._rests, self._has_text, strict=True)
         )
         return [(number, *pair) for number, pair in enumerate(pairs)]
@@ -172,7 +174,7 @@ class ChatDecoder(FrameDecoder):
         self._dialect = dialect
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
-        self._details = StreamedDetails() if dialect.has_details else None
+        self._details = StreamedDetails() if has_details(dialect) else None
         self._places: set[str] = set()
         """Where reasoning came."""
         # Blocks have the order of parts in an unstreamed reply, so that both give the same reply.
@@ -234,10 +236,10 @@ class ChatDecoder(FrameDecoder):
 
     def _read(self, chunk: Object, name: str) -> list[Delta]:
         if reports_error(chunk, name, _MARKS):
-            raise error_in_answer(mended(chunk))
+            raise error_in_answer(mend_texts(chunk))
         if _MARKS.isdisjoint(chunk):
             self._ignore(chunk)
-        return self._written(self._chunk, chunk)
+        return self._deltas_of(self._chunk, chunk)
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -267,7 +269,7 @@ class ChatDecoder(FrameDecoder):
             out.end_call(call.block)
         calls = bool(self._calls.begun)
         reason = "refusal" if self._refused else FINISH_REASONS.read(self._finish, calls=calls)
-        fields = as_object(mended({**self._fields, "usage": self._usage}))
+        fields = as_object(mend_texts({**self._fields, "usage": self._usage}))
         billing = self._dialect.billing.read(fields)
         if billing is not None:
             out.count(replace(self._counted, billing=billing))
@@ -300,7 +302,7 @@ class ChatDecoder(FrameDecoder):
             self._add_fields(chunk)
 
     def _begin(self, chunk: Object) -> None:
-        model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
+        model, id = mend_texts(text_of(chunk, "model")), mend_texts(text_of(chunk, "id"))
         self._add_fields(chunk)
         self._out.start_reply(model, self._dialect.provider, id)
 
@@ -312,7 +314,7 @@ class ChatDecoder(FrameDecoder):
 
     def _choice(self, choice: Object, chunk: Object) -> None:
         if choice.get("error") not in NO_ERROR:
-            raise error_in_answer(mended(choice))
+            raise error_in_answer(mend_texts(choice))
         delta = object_of(choice, "delta")
         content = delta.get("content")
         if content and isinstance(content, str):
@@ -405,7 +407,7 @@ class ChatDecoder(FrameDecoder):
             self._out.add(call.block, arguments)
 
     def _start_call(self, call: StreamedChatCall) -> None:
-        options = call_options(as_object(mended(call.fields)), self._dialect.provider)
+        options = call_options(as_object(mend_texts(call.fields)), self._dialect.provider)
         id, options = self._ids.give(call.received, call.block - self._first_call, options)
         self._out.start_call(call.block, id, call.name, options)
 

@@ -25,11 +25,11 @@ from abstractcore.schema import (
 
 from ...common.openai_errors import render_error
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .content import is_custom, write_call, write_fragment
-from .dialect import ChatDialect, usage_to_theirs
+from .dialect import ChatDialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources
+from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources, usage_to_theirs
 
 
 class ChatRenderer:
@@ -82,7 +82,7 @@ class ChatRenderer:
 
     def finish(self) -> bytes:
         """Returns usage, if it was reported, and the end mark."""
-        usage = merged({"usage": self._rest_of_usage}, self._usage)["usage"]
+        usage = merge({"usage": self._rest_of_usage}, self._usage)["usage"]
         counted = _event({**self._head, "choices": [], "usage": usage}) if usage else b""
         return counted + b"data: [DONE]\n\n"
 
@@ -111,7 +111,7 @@ class ChatRenderer:
         """Returns the finish reason. An empty refusal marks the text before it as one."""
         metadata, logprobs = metadata_to_theirs(delta.provider_metadata, self._billing, [])
         self._usage = usage_to_theirs(self._counted, self._billing, metadata)
-        fields = merged(metadata, {name: value for name, value in self._usage.items() if name != "usage"})
+        fields = merge(metadata, {name: value for name, value in self._usage.items() if name != "usage"})
         self._rest_of_usage = fields.pop("usage", {})
         refused = delta.finish_reason == "refusal" and self._text_length > 0
         choice: Object = {

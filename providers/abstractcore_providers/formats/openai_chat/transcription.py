@@ -170,7 +170,7 @@ def transcription(dialect: ChatDialect) -> Operation[TranscriptionInput, Transcr
     return Operation(
         TRANSCRIBE,
         TranscriptionInput,
-        lambda given: _Request(dialect, given).encoded(),
+        lambda given: _Request(dialect, given).encode(),
         lambda response, given: read_transcription(response, seconds=given.seconds),
         usage=lambda transcription: transcription.usage or Usage(),
         to_record=lambda transcription: to_data(transcription.transcript),
@@ -185,7 +185,7 @@ class _Request:
     dialect: ChatDialect
     given: TranscriptionInput
 
-    def encoded(self) -> Encoded:
+    def encode(self) -> Encoded:
         """Returns the request; raises `UnsupportedContentError` unless the call has one recording."""
         call, warnings = self.given.call, list[CallWarning]()
         recording, path = _recording(call, warnings)

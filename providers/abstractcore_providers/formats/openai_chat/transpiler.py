@@ -8,14 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic_core import to_json
+
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.ports import TRANSCRIBE, MessageRead, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, OutputSchema, WireRequest, WireResponse
 
 from ...common.conversations import origin_of
+from ...common.endpoints import JSON_HEADERS, RIGHT_ADDRESS
+from ...common.response_bodies import read_count
 from .decode import decode
-from .dialect import OPENAI, ChatDialect
-from .encode import encode
+from .dialect import OPENAI, ChatDialect, CountEndpoint
+from .encode import encode, request_body
 
 if TYPE_CHECKING:
     from abstractcore.schema import Parsed, Rendered
@@ -24,6 +28,24 @@ if TYPE_CHECKING:
     from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
+
+
+def encode_count(call: ModelCall, dialect: ChatDialect, endpoint: CountEndpoint) -> Encoded:
+    """Returns the request for the number of tokens of a lowered call, by the chat template of the model; raises as
+    `encode` does.
+    """
+    warnings: list[CallWarning] = []
+    body, _ = request_body(call.with_(stream=False), dialect, warnings)
+    body = {name: value for name, value in body.items() if name in endpoint.fields}
+    counted = [each for each in warnings if not each.path.startswith("sampling.")]
+    return Encoded(WireRequest(endpoint.path, JSON_HEADERS, to_json(body)), tuple(counted))
+
+
+def decode_count(response: WireResponse, endpoint: CountEndpoint) -> int:
+    """Returns the number of tokens; raises `ServerError` for a response without it."""
+    from ...common.openai_errors import error_in_body
+
+    return read_count(response, endpoint.count, error_in_body, RIGHT_ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +138,6 @@ class OpenAIChat:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `list_models`, `transcribe`, and `count_tokens` where the server has it."""
-        from ...common.endpoints import RIGHT_ADDRESS
         from ...common.openai_errors import error_in_body
         from ...common.operations import LIST_MODELS, ModelListing
         from .transcription import transcription
@@ -128,7 +149,6 @@ class OpenAIChat:
         if endpoint is None:
             return found
         from ...common.operations import COUNT_TOKENS, count_tokens
-        from .count import decode_count, encode_count
 
         count = count_tokens(
             lambda call: encode_count(call, self.dialect, endpoint), lambda response: decode_count(response, endpoint)

@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall
+from abstractcore.schema import (
+    AudioPart,
+    Billing,
+    Citation,
+    Part,
+    ReasoningPart,
+    Role,
+    Sampling,
+    TextPart,
+    ToolCall,
+    Usage,
+)
 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
-from ...common.response_bodies import BillingTable, FinishReasons
+from ...common.response_bodies import BillingTable, FinishReasons, merge
 from .dialect import (
     BLOCKS,
+    CACHE_HITS,
     DETAILS,
     PIECES,
     RECEIVED,
     TAGS,
+    USAGE,
     USUAL,
     ChatDialect,
     are_other_tools,
@@ -104,10 +118,15 @@ def has_field(name: str, value: Any, dialect: ChatDialect) -> bool:
     )
 
 
+def has_details(dialect: ChatDialect) -> bool:
+    """Whether reasoning may be objects (`DETAILS`, `BLOCKS`)."""
+    return dialect.reasoning_field in (DETAILS, RECEIVED)
+
+
 def message_fields(role: Role, dialect: ChatDialect) -> frozenset[str]:
     """Returns the fields of a message that the schema models."""
     known = _MESSAGE_FIELDS[role]
-    if role != "assistant" or not dialect.has_details:
+    if role != "assistant" or not has_details(dialect):
         return known
     return known | ({DETAILS, BLOCKS} if dialect.reasoning_field == RECEIVED else {DETAILS})
 
@@ -177,3 +196,34 @@ def reply_fields(data: Object) -> Object:
 def metadata_to_ours(data: Object, table: BillingTable) -> Object:
     """Returns the fields of a reply that the schema does not model."""
     return table.rest(reply_fields(data))
+
+
+def usage_to_ours(data: Object, table: BillingTable) -> Usage:
+    """Returns the usage of a reply with the fields `data`; None for what is not reported."""
+    return token_counts(object_of(data, "usage"), table.read(data))
+
+
+def token_counts(data: Object, billing: Billing | None = None) -> Usage:
+    """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
+    usage = USAGE.read(data, billing)
+    if usage.reasoning:
+        usage = replace(usage, output=_output_tokens(data, usage.reasoning))
+    if usage.cached is None and CACHE_HITS in data:
+        usage = replace(usage, cached=count_of(data, CACHE_HITS))
+    return usage
+
+
+def usage_to_theirs(usage: Usage, table: BillingTable, beside: Object) -> Object:
+    """Returns the fields of a reply with token counts and billing data, in nested objects, for one with `beside`."""
+    counts = USAGE.write(usage)
+    return merge({"usage": counts} if counts else {}, table.write(usage.billing, beside))
+
+
+def _output_tokens(data: Object, reasoning: int) -> int | None:
+    """Returns all output tokens. xAI's count excludes reasoning, though the total includes it."""
+    completion = count_of(data, "completion_tokens")
+    if completion is None:
+        return completion
+    if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
+        return completion
+    return completion + reasoning

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
 
 from ...common.reading import Object
-from ...common.response_bodies import merged
+from ...common.response_bodies import merge
 from .output import output_items, shown_parts
 from .vocabulary import (
     BILLING,
@@ -39,12 +39,12 @@ def response_object(reply: ModelReply, provider: str, warnings: list[CallWarning
     WARNINGS.finish_reason(reply.finish_reason, read, warnings)
     WARNINGS.counts(reply.usage, USAGE.missing, warnings, "usage_left_out")
     usage = USAGE.write(reply.usage)
-    fields = merged(metadata, {"usage": usage} if usage else {})
+    fields = merge(metadata, {"usage": usage} if usage else {})
     body = {
         **response_head(reply.id, reply.model),
         **ending,
         "output": items,
-        **merged(fields, BILLING.write(reply.usage.billing)),
+        **merge(fields, BILLING.write(reply.usage.billing)),
     }
     WARNINGS.billing(reply.usage.billing, billing_to_ours(body, items), warnings)
     return body

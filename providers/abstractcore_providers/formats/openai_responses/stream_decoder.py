@@ -28,7 +28,7 @@ from ...common.endpoints import RIGHT_ADDRESS
 from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.openai_errors import error_in_answer
-from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Object, as_object, count_of, mend_texts, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
 from .blocks import STREAMED, OpenItem, OpenItems, StreamedResponsesAudio, StreamedResponsesCall
 from .client_tools import KINDS, client_tool, hosted_output, read_client_call, signature_and_redacted, signature_of
@@ -95,7 +95,7 @@ class ResponsesDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
+            return self._deltas_of(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the last text.
             out = self._out
@@ -114,15 +114,15 @@ class ResponsesDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, self._object(event), frame.event)
-        return self._written(self._event, self._object(event), frame.event)
+            return self._deltas_of(self._event, self._object(event), frame.event)
+        return self._deltas_of(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = "error" if event.get("error") not in NO_ERROR else text_of(event, "type") or name
         handler = self._handlers.get(kind)
         if handler is None:
             if reports_error(event, name):
-                raise error_in_answer(mended(event))
+                raise error_in_answer(mend_texts(event))
             if "type" not in event:
                 self._ignore(event)
             return
@@ -151,7 +151,7 @@ class ResponsesDecoder(FrameDecoder):
         if self._began and not self._out.awaits_start:
             return
         self._began = True
-        data = mended(object_of(event, "response"))
+        data = mend_texts(object_of(event, "response"))
         model = text_of(data, "model")
         self._stored = is_stored(data)
         self._out.start_reply(model, self._provider, text_of(data, "id"))
@@ -164,7 +164,7 @@ class ResponsesDecoder(FrameDecoder):
         return self._items.at(self._last)
 
     def _item_added(self, event: Object) -> None:
-        item, data = self._item_at(event), mended(object_of(event, "item"))
+        item, data = self._item_at(event), mend_texts(object_of(event, "item"))
         if item.call_id not in (None, text_of(data, "call_id")):  # some servers use an index for several calls
             item = self._items.begin(self._last)
         if data.get("type") in ("message", "function_call"):
@@ -245,7 +245,7 @@ class ResponsesDecoder(FrameDecoder):
     def _hosted_call(self, event: Object) -> None:
         """Writes the call of a hosted tool before its result, without the fields of its unfinished item."""
         item = self._item_at(event)
-        asked = {name: mended(event[name]) for name in ("arguments", "code") if isinstance(event.get(name), str)}
+        asked = {name: mend_texts(event[name]) for name in ("arguments", "code") if isinstance(event.get(name), str)}
         if item.added and asked:
             call = read_hosted({**item.added, **asked}, self._provider)[0]
             self._out.part(item.block("part", 0), replace(cast(HostedToolCall, call), provider_metadata={}))
@@ -280,7 +280,7 @@ class ResponsesDecoder(FrameDecoder):
 
     def _annotation(self, event: Object) -> None:
         block = self._item_at(event).block("text", count_of(event, "content_index") or 0)
-        self._notes.setdefault(block, []).append(mended(object_of(event, "annotation")))
+        self._notes.setdefault(block, []).append(mend_texts(object_of(event, "annotation")))
 
     def _partial_image(self, event: Object) -> None:
         item = self._item_at(event)
@@ -288,7 +288,7 @@ class ResponsesDecoder(FrameDecoder):
         self._out.part(item.block("part", 1), partial_image(event))
 
     def _item_done(self, event: Object) -> None:
-        item, data = self._item_at(event), mended(object_of(event, "item"))
+        item, data = self._item_at(event), mend_texts(object_of(event, "item"))
         self._done[self._last] = data
         kind = data.get("type")
         if kind in ("message", "function_call") and not item.seen:
@@ -379,15 +379,15 @@ class ResponsesDecoder(FrameDecoder):
             self._out.end(block)
 
     def _complete_response(self, event: Object) -> None:
-        response = mended(object_of(event, "response"))
+        response = mend_texts(object_of(event, "response"))
         check_failure(response)
         self._ending = response
         self.complete = True
 
     def _fail(self, event: Object) -> None:
-        check_failure(mended(object_of(event, "response")))
+        check_failure(mend_texts(object_of(event, "response")))
         reported = event.get("error")
-        detail = as_object(mended(reported if isinstance(reported, dict) else event))
+        detail = as_object(mend_texts(reported if isinstance(reported, dict) else event))
         kind = detail.pop("type", None)
         kind = detail.get("code") if reported is None else kind
         raise error_in_answer({**detail, "type": kind} if kind else detail)

@@ -12,8 +12,8 @@ from abstractcore_providers.common import json_schemas
 from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Rules, SchemaLimits, SchemaRules
 from abstractcore_providers.common.json_schemas.changes import SchemaChanges
 from abstractcore_providers.common.json_schemas.fitting import fit_output, fit_tool
-from abstractcore_providers.common.json_schemas.limits import check_limits
-from abstractcore_providers.common.json_schemas.rewriting import rewritten
+from abstractcore_providers.common.json_schemas.rewriting import rewrite
+from abstractcore_providers.common.json_schemas.subschemas import check_limits
 from tests.providers.common.json_schemas import schemas
 from tests.providers.damage import paths_in, with_value
 
@@ -78,17 +78,17 @@ def nested(levels: int) -> dict[str, Any]:
 
 def test_schema_of_ten_thousand_levels_is_refused():
     with pytest.raises(InvalidInputError, match="nested deeper than 100 levels") as caught:
-        rewritten(nested(10_000), Rules(), SchemaChanges())
+        rewrite(nested(10_000), Rules(), SchemaChanges())
     assert caught.value.path == "$" + 101 * ".items"
 
 
 def test_too_deep_references_are_refused():
     chain = {f"d{i}": {"items": {"$ref": f"#/$defs/d{i + 1}"}} for i in range(1000)} | {"d1000": {}}
     schema = {"items": {"$ref": "#/$defs/d0"}, "$defs": chain}
-    assert rewritten(schema, Rules(), SchemaChanges()) == schema
+    assert rewrite(schema, Rules(), SchemaChanges()) == schema
     for rules in (Rules(inlined=True), Rules(references_anywhere=False)):
         with pytest.raises(InvalidInputError, match="nested deeper than 100 levels"):
-            rewritten(schema, rules, SchemaChanges())
+            rewrite(schema, rules, SchemaChanges())
 
 
 def test_references_that_grow_without_limit_when_inlined_are_refused():
@@ -118,7 +118,7 @@ def test_work_is_linear_in_the_schema_size():
         schema, events = {"type": "object", "properties": properties}, itertools.count()
         sys.setprofile(lambda frame, event, arg: next(events))
         try:
-            rewritten(schema, STRICT, SchemaChanges())
+            rewrite(schema, STRICT, SchemaChanges())
         finally:
             sys.setprofile(None)
         return next(events)

@@ -11,7 +11,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore_providers.common import json_schemas
 from abstractcore_providers.common.json_schemas import Rules, SchemaRules
 from abstractcore_providers.common.json_schemas.changes import SchemaChanges
-from abstractcore_providers.common.json_schemas.rewriting import rewritten
+from abstractcore_providers.common.json_schemas.rewriting import rewrite
 from tests.properties import examples
 
 pytestmark = pytest.mark.exhaustive
@@ -97,7 +97,7 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
     def check(schema: Any, values: list[Any]) -> None:
         changes = SchemaChanges()
         try:
-            sent = rewritten(schema, ROWS[row], changes)
+            sent = rewrite(schema, ROWS[row], changes)
         except InvalidInputError:
             seen_effects.add("refused")
             return
@@ -111,7 +111,7 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
             if "looser" not in effects:
                 assert before or not after, f"{value} is accepted now"
         again = SchemaChanges()
-        assert rewritten(sent, ROWS[row], again) == sent
+        assert rewrite(sent, ROWS[row], again) == sent
         assert again.recorded == [], "what was rewritten is rewritten again"
 
     check()

@@ -8,7 +8,7 @@ import pytest
 from abstractcore.errors import InvalidInputError
 from abstractcore_providers.common.json_schemas import Rules
 from abstractcore_providers.common.json_schemas.changes import SchemaChanges
-from abstractcore_providers.common.json_schemas.rewriting import rewritten
+from abstractcore_providers.common.json_schemas.rewriting import rewrite
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
@@ -26,10 +26,10 @@ def check(
     rules: Rules, before: Any, after: Any, expected_changes: list[tuple[str, str]], is_tool: bool = False
 ) -> None:
     changes = SchemaChanges()
-    assert rewritten(before, rules, changes, is_tool=is_tool) == after
+    assert rewrite(before, rules, changes, is_tool=is_tool) == after
     assert [(change.path, change.effect) for change in changes.recorded] == expected_changes
     again = SchemaChanges()
-    assert rewritten(after, rules, again, is_tool=is_tool) == after
+    assert rewrite(after, rules, again, is_tool=is_tool) == after
     assert again.recorded == [], "what was rewritten is rewritten again"
 
 
@@ -74,7 +74,7 @@ def test_positional_items_become_any_of(rules: Rules, before: Any, after: Any, e
 @pytest.mark.parametrize("array", [ARRAY, {"type": ["array", "null"]}, {**ARRAY, "prefixItems": [TEXT]}])
 def test_array_of_anything_is_refused_where_every_schema_needs_a_type(array: Any):
     with pytest.raises(InvalidInputError, match="an array without a schema for its items is not supported here"):
-        rewritten(of(a=array), replace(LISTS, typed=True), SchemaChanges())
+        rewrite(of(a=array), replace(LISTS, typed=True), SchemaChanges())
 
 
 KEYWORDS = Rules(keywords=frozenset({"type", "items", "enum", "properties", "required"}))
@@ -217,7 +217,7 @@ STRICT = Rules(closed=True, required="all")
 def test_objects_are_closed_and_their_properties_required(rules: Rules, before: Any, after: Any, expected_changes: Any):
     if expected_changes is None:
         changes = SchemaChanges()
-        assert rewritten(before, rules, changes) == after
+        assert rewrite(before, rules, changes) == after
         assert changes.effect == "narrower"
     else:
         check(rules, before, after, expected_changes)
@@ -334,12 +334,12 @@ def test_references_move_to_where_the_vendor_resolves_them(
 )
 def test_escapes_in_json_pointers_are_resolved(name: str, reference: str):
     schema = {"items": {"$ref": reference}, "$defs": {name: TEXT}}
-    assert rewritten(schema, Rules(inlined=True), SchemaChanges()) == {"items": TEXT}
+    assert rewrite(schema, Rules(inlined=True), SchemaChanges()) == {"items": TEXT}
 
 
 def test_json_pointer_may_traverse_an_array():
     schema = {"anyOf": [TEXT, NUMBER], "items": {"$ref": "#/anyOf/1"}}
-    assert rewritten(schema, Rules(inlined=True), SchemaChanges())["items"] == NUMBER
+    assert rewrite(schema, Rules(inlined=True), SchemaChanges())["items"] == NUMBER
 
 
 def test_loosening_changes_are_listed_first_and_the_list_is_shortened():

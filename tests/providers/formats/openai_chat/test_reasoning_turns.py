@@ -11,6 +11,7 @@ from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_chat.decode import turns_with_calls
 from abstractcore_providers.formats.openai_chat.dialect import LLAMA_CPP, RECEIVED, VERTEX
+from abstractcore_providers.formats.openai_chat.vocabulary import has_details
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, response
 
@@ -104,7 +105,7 @@ def is_read(chat: OpenAIChat, came: str) -> bool:
     """Whether replies of this vendor may have reasoning in the field."""
     dialect = chat.dialect
     received = dialect.reasoning_field == RECEIVED
-    return {DETAILS: dialect.has_details, BLOCKS: received, "tags": dialect.think_tags}.get(came, True)
+    return {DETAILS: has_details(dialect), BLOCKS: received, "tags": dialect.think_tags}.get(came, True)
 
 
 def next_call(chat: OpenAIChat, reply: ModelReply, *, in_loop: bool) -> ModelCall:
