@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any, cast
 import abstractcore
 
 from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
+from ..concurrency.functions import spare_cores
+from ..ports import MediaContext
 from ..schema.base_error import install_hint
+from ..scrubbing import Secrets, credentials_of
 from .log_lines import logged, with_credentials
 from .plugins import ConnectionArguments, connected, model_store, registry
 from .reporting import reported
@@ -87,7 +90,6 @@ def _serve_http(
 @contextmanager
 def _runner(offer: MCPServeArguments, connection: ConnectionArguments, keys: tuple[str, ...]) -> Generator[ToolRunner]:
     from ..mcp.server import FileAccess, MCPServerLimits, ModelTools, OfferedTool, ToolRunner, offered
-    from ..scrubbing import Secrets, credentials_of
     from ..tools.toolset import tool_set
     from .tool_modules import load_tools
 
@@ -115,9 +117,7 @@ def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:
 
     def transcript(item: Any) -> str:
         from ..client.services import default_services
-        from ..concurrency.functions import spare_cores
         from ..files.extraction import extract_text
-        from ..ports import MediaContext
 
         part = cast(Any, llm.build("transcribe", media=[item]).messages[-1].parts[0])
         context = MediaContext(model_store(), {}, spare_cores(), isolation=default_services().isolation)

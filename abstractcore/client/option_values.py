@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import iscoroutinefunction
 from typing import Any, cast, get_args
 
 from ..errors import InvalidInputError
@@ -178,8 +179,6 @@ def seconds(value: object, path: str) -> float | None:
 
 def progress_function(value: object) -> Callable[[MediaProgress], object] | None:
     """Returns a function for the progress of conversions; raises `InvalidInputError` for anything else."""
-    from inspect import iscoroutinefunction
-
     if value is not None and (not callable(value) or iscoroutinefunction(value)):
         hint = "It is called in other threads: use loop.call_soon_threadsafe(...) in it to go on in an event loop."
         raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_media_progress", hint=hint)

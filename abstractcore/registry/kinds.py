@@ -175,7 +175,7 @@ def _tool_source_fault(source: ToolSource) -> str | None:
 
 
 def _trace_subscriber_fault(subscriber: TraceSubscriber) -> str | None:
-    from ..schema import Capture
+    from ..schema.records import Capture
 
     return _not_one_of(subscriber.capture, "capture", get_args(Capture))
 
