@@ -18,7 +18,7 @@ class Audio(Facade):
 
     @takes(TranscriptionOptions)
     def transcribe(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
-        """Returns what is said in a recording, or in a video.
+        """Returns the transcript of a recording, or of a video.
 
         Raises `MediaError` for a file that cannot be read, `CapabilityUnavailableError`, and errors of the backend.
         """

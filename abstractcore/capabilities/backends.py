@@ -187,15 +187,15 @@ def _without_choice(
 ) -> CapabilityUnavailableError:
     """Returns the error for a method whose backends need a key, or more, and of which the user has chosen none."""
     option = f"{capability}_backend"
-    choices = [f"{option}={entry.backend_id.rpartition(':')[2]!r} ({_needed(entry)})" for entry in entries]
+    choices = [f"{option}={entry.backend_id.rpartition(':')[2]!r} ({_requirement(entry)})" for entry in entries]
     return CapabilityUnavailableError(
         f"llm.{capability}.{method}: no backend does this as it is installed and set up.",
         hint=f"Choose one in create_llm: {', '.join(choices)}.",
     )
 
 
-def _needed(entry: BackendEntry) -> str:
-    """Returns what a backend needs first."""
+def _requirement(entry: BackendEntry) -> str:
+    """Returns the first step before a backend can be used, for hints."""
     needed = entry.config_hint or entry.install_hint or "see `abstractcore plugins`"
     first = needed.partition(";")[0].removesuffix(" in create_llm")
     return first if first.endswith("...") else first.rstrip(".")

@@ -81,7 +81,7 @@ class BackendCalls:
         backend, method = self._backends.with_method(request.method)
         defaults = self._caller.defaults()
         options = request.options
-        strict = bool(_chosen(options.get("strict"), defaults.get("strict", False)))
+        strict = bool(_choose(options.get("strict"), defaults.get("strict", False)))
         where = f"{request.method} of the backend {backend.id}"
         keywords, warnings = accepted_arguments(method, where, request.arguments, request.standard, strict=strict)
         usual = _media_type(keywords.get("format"))
@@ -97,11 +97,11 @@ class BackendCalls:
             BackendPricing(backend.id, backend.is_local, self._caller.pricing),
             partial(invocation.answer, pipeline, clock.time_of_day),
         )
-        prepare = partial(self._prepared, request, backend, keywords, warnings, strict)
+        prepare = partial(self._prepare, request, backend, keywords, warnings, strict)
         timeout = options["timeout"] if "timeout" in options else defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)
         return _BackendCall(backend, served, prepare, timeout)
 
-    async def _prepared(
+    async def _prepare(
         self,
         request: BackendRequest,
         backend: Backend,
@@ -136,7 +136,7 @@ class BackendCalls:
             provider=backend.id,
             strict=strict,
             tags=tags,
-            parent_id=_chosen(options.get("parent_id"), defaults.get("parent_id")),
+            parent_id=_choose(options.get("parent_id"), defaults.get("parent_id")),
         )
         return Prepared(given, tuple(warnings))
 
@@ -146,5 +146,5 @@ def _media_type(format: object) -> str | None:
     return mimetypes.guess_type(f"file.{format}")[0] if isinstance(format, str) else None
 
 
-def _chosen(given: Any, default: Any) -> Any:
+def _choose(given: Any, default: Any) -> Any:
     return default if given is None else given

@@ -51,7 +51,7 @@ class Facade:
         return f"<llm.{self.capability}: {', '.join(self.backends) or 'no backend'}>"
 
     async def make(self, pipeline: Pipeline, request: BackendRequest, *of: type[P]) -> MediaResult[P]:
-        """Returns what a backend makes: parts of the classes `of`. For the methods of this object, which choose the
+        """Returns the parts that a backend makes, of the classes `of`. For the methods of this object, which choose the
         sync or the async pipeline.
         """
         backend, response = await self._calls.response(pipeline, request)
@@ -70,7 +70,7 @@ class Facade:
         return result if store is None else replace(result, parts=await stored_parts(parts, store, pipeline.runtime))
 
     async def transcript(self, pipeline: Pipeline, request: BackendRequest) -> TranscriptResult:
-        """Returns what a backend hears. For the methods of this object and of other capabilities."""
+        """Returns the transcript of a backend. For the methods of this object and of other capabilities."""
         backend, response = await self._calls.response(pipeline, request)
         return TranscriptResult(transcript=transcript_of(response.reply), **facts_of(backend, response))
 
@@ -87,7 +87,7 @@ def transcription_request(method: str, audio: object, options: Mapping[str, Any]
 
 
 def parts_of(backend: Backend, response: GenerateResponse[None], *of: type[P]) -> tuple[P, ...]:
-    """Returns what a backend made; raises `PluginError` for parts of other classes than `of`."""
+    """Returns the parts that a backend made; raises `PluginError` for parts of other classes than `of`."""
     parts = tuple(part for part in response.parts if isinstance(part, of))
     if len(parts) < len(response.parts) or not parts:
         found = ", ".join(sorted({type(part).__name__ for part in response.parts})) or "nothing"

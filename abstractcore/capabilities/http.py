@@ -52,9 +52,9 @@ class CallHttp:
             finally:
                 if alarm_off is not None:
                     alarm_off()
-            return _successful(WireResponse(body.status, body.headers, content), error)
+            return _check_status(WireResponse(body.status, body.headers, content), error)
 
-        return await self._made(request, credentials, may_repeat, read, (WireResponse,))
+        return await self._make_attempts(request, credentials, may_repeat, read, (WireResponse,))
 
     @asynccontextmanager
     async def stream(
@@ -71,15 +71,15 @@ class CallHttp:
             if 200 <= body.status < 300:
                 return OpenBody(body, attempt.context)
             content = await whole_content(body, attempt.context)
-            return _successful(WireResponse(body.status, body.headers, content), error)
+            return _check_status(WireResponse(body.status, body.headers, content), error)
 
-        body = await self._made(request, credentials, may_repeat, read, (WireResponse,))
+        body = await self._make_attempts(request, credentials, may_repeat, read, (WireResponse,))
         try:
             yield body
         finally:
             await body.close()
 
-    async def _made(
+    async def _make_attempts(
         self,
         request: WireRequest,
         credentials: Mapping[str, str],
@@ -102,7 +102,7 @@ class CallHttp:
         return await self._retry.around_attempt(Attempt(context, request, operation), in_time)
 
 
-def _successful(response: WireResponse, error: ErrorReader | None) -> WireResponse:
+def _check_status(response: WireResponse, error: ErrorReader | None) -> WireResponse:
     """Returns a successful response; raises the error of another one."""
     if 200 <= response.status < 300:
         return response

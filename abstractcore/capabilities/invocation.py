@@ -92,8 +92,8 @@ class BackendInput(OperationInput):
 
     def for_record(self) -> BackendInput:
         """Returns the input with files as parts, and with the types of values that JSON cannot represent."""
-        arguments = tuple(map(_recorded, self.arguments))
-        return self.with_(arguments=arguments, keywords={name: _recorded(v) for name, v in self.keywords.items()})
+        arguments = tuple(map(_record_value, self.arguments))
+        return self.with_(arguments=arguments, keywords={name: _record_value(v) for name, v in self.keywords.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Invocation:
         failure: BaseException | None = None
         try:
             with current.running():
-                value = await self._called(given, context)
+                value = await self._call_method(given, context)
                 if given.stream:
                     stream = PieceStream(value, self, current, started_at)
                     await stream.begin()
@@ -154,7 +154,7 @@ class Invocation:
                 name = None if failure is None else type(failure).__name__
                 context.attempts.append(AttemptRecord(before + 1, started_at, seconds, error=name))
 
-    async def _called(self, given: BackendInput, context: CallContext) -> object:
+    async def _call_method(self, given: BackendInput, context: CallContext) -> object:
         call = partial(self.method, *given.arguments, **given.keywords)
         if given.stream:
             value = call()  # a generator has not begun yet
@@ -181,7 +181,7 @@ def _no_response(response: WireResponse, given: BackendInput) -> ModelReply:
     raise ServerError("a backend answers without a response")
 
 
-def _recorded(value: object) -> object:
+def _record_value(value: object) -> object:
     """Returns an argument as records have it: a file as its part."""
     if isinstance(value, MediaBytes):
         return value.part

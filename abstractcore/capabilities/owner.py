@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..engine import remaining
 from ..ports import ArtifactStore, Clock, Isolation, ModelStore, Pricing, Runtime
+from ..ports.stores import MachineServices
 from ..registry import Registry
 from ..schema import CallProgress, GenerateResponse, MediaPart
 from .invocation import current_call
@@ -21,23 +22,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger("abstractcore")
 
 
-class CallerServices(Protocol):
+class CallerServices(MachineServices, Protocol):
     """The services that backends may use."""
-
-    @property
-    def environment(self) -> Mapping[str, str]: ...
-
-    @property
-    def models(self) -> ModelStore: ...
 
     @property
     def artifacts(self) -> ArtifactStore: ...
 
     @property
     def isolation(self) -> Isolation: ...
-
-    @property
-    def spare_cores(self) -> int: ...
 
     @property
     def clock(self) -> Clock: ...
@@ -143,7 +135,7 @@ class Owner:
         return current_call("owner.trace_id").context.trace_id
 
     def transcriber(self, model: str | None = None) -> Transcriber | None:
-        """Returns what transcribes recordings at a provider; None for weights on this machine."""
+        """Returns the transcriber of a provider; None for weights on this machine."""
         chosen: object = model or self._caller.options.get("transcription_model")
         return None if chosen is None else self._caller.transcriber(chosen)
 

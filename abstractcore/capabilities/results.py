@@ -78,7 +78,7 @@ class ResultReader:
         if self._kind == "transcript":
             return self._transcript(value)
         if self._kind == "list":
-            return self._listed(value)
+            return self._list(value)
         parts = self._parts(value)
         if not parts:
             raise PluginError(f"{self._who} returns nothing: expected a file, or an error.", hint=_BUG)
@@ -93,14 +93,14 @@ class ResultReader:
             return Transcript((TranscriptSegment(text),) if text else ())
         if isinstance(value, Transcript):
             return value
-        raise self._unexpected(value, "a Transcript, or text")
+        raise self._unexpected_error(value, "a Transcript, or text")
 
-    def _listed(self, value: object) -> list[Any]:
+    def _list(self, value: object) -> list[Any]:
         grouped = _mapping(value)
         if grouped is not None:
             value = next((each for each in grouped.values() if _is_list(each)), None)
         if not isinstance(value, list | tuple):
-            raise self._unexpected(value, "a list")
+            raise self._unexpected_error(value, "a list")
         items = cast("list[object]", value)
         return [_with_id(entry) if (entry := _mapping(each)) is not None else {"id": str(each)} for each in items]
 
@@ -114,7 +114,7 @@ class ResultReader:
             return [self._of_mapping(described)]
         if isinstance(value, list | tuple):
             return [part for each in cast("list[object]", value) for part in self._parts(each)]
-        raise self._unexpected(value, "bytes, a part, or several")
+        raise self._unexpected_error(value, "bytes, a part, or several")
 
     def _of_mapping(self, value: Mapping[str, object]) -> MediaPart:
         declared = next((each for name in _TYPES if isinstance(each := value.get(name), str)), None)
@@ -131,7 +131,7 @@ class ResultReader:
             raise PluginError(f"{self._who} returns an empty file.", hint=_BUG)
         return self._recognise(content, declared)
 
-    def _unexpected(self, value: object, expected: str) -> PluginError:
+    def _unexpected_error(self, value: object, expected: str) -> PluginError:
         return PluginError(f"{self._who} returns a {type(value).__name__}: expected {expected}.", hint=_BUG)
 
 

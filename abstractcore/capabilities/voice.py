@@ -58,7 +58,7 @@ class VoiceFacade(Facade):
 
     @takes(TranscriptionOptions)
     def stt(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
-        """Returns what is said in a recording: by a backend of `llm.voice` that listens, else by `llm.audio`."""
+        """Returns the transcript of a recording: by a backend of `llm.voice` that listens, else by `llm.audio`."""
         return drive(self._heard(self._caller.sync(), audio, options))
 
     @takes(TranscriptionOptions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
@@ -54,7 +55,7 @@ class AuxiliaryModel:
     def __init__(self, model: str | AuxiliaryLLM, create: CreateLLM) -> None:
         self._model = model
         self._create = create
-        self._lock = threading.Lock()
+        self._locks: dict[int, threading.Lock] = {}
 
     @property
     def name(self) -> str:
@@ -64,7 +65,8 @@ class AuxiliaryModel:
 
     def llm(self) -> AuxiliaryLLM:
         """Returns the LLM; raises the errors of `create_llm`."""
-        with self._lock:
+        # By process: a forked one has a copy of the lock, but not of the thread that may hold it.
+        with self._locks.setdefault(os.getpid(), threading.Lock()):
             if isinstance(self._model, str):
                 self._model = self._create(self._model)
             return self._model

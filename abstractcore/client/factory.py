@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_signatures import takes
-from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
+from ..ports import CAPABILITIES, Price, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
@@ -236,7 +236,6 @@ def _without_prices(provider: str, model: str) -> Pricing:
 def _given_prices(given: object, provider: str, model: str) -> Pricing:
     from ..catalogue import ModelPricing, PriceHeader, read_price_rows
     from ..catalogue.price_values import with_text_for_dates
-    from ..ports import Price
 
     row = {"rates": given.rates()} if isinstance(given, Price) else given
     if not isinstance(row, Mapping):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from inspect import iscoroutinefunction
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from .. import schema
@@ -181,8 +182,6 @@ def seconds(value: object, path: str) -> float | None:
 
 def progress_function(value: object) -> Callable[[MediaProgress], object] | None:
     """Returns a function for the progress of conversions; raises `InvalidInputError` for anything else."""
-    from inspect import iscoroutinefunction
-
     if value is not None and (not callable(value) or iscoroutinefunction(value)):
         hint = "It is called in other threads: use loop.call_soon_threadsafe(...) in it to go on in an event loop."
         raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_media_progress", hint=hint)

@@ -10,6 +10,7 @@ from ..engine import InTime, OutputReader, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, output_type
 from ..ports import AnyInput, MessageReader, Operation, Runtime
+from ..ports.middleware import with_call
 from ..schema import (
     CallWarning,
     GenerateResponse,
@@ -286,7 +287,6 @@ class RequestPreparer:
         """Returns an operation, and the request for a given input; raises `InvalidInputError` for one of another class,
         provider or model.
         """
-        from ..ports.middleware import with_call
         from ..schema import CallInput
         from .operations import check_arguments, check_input, find_operation, input_on_call, with_input
 

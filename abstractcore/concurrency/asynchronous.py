@@ -91,15 +91,15 @@ class AsyncRuntime:
         """
         start = time.monotonic()
         if is_async(function):
-            return await self._awaited(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
+            return await self._await_within(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
         result = await with_timeout(function, lambda: self._in_thread(function, arguments), timeout)
         if not isinstance(result, Awaitable):
             return result
         awaitable = cast("Awaitable[T]", result)
         left = None if timeout is None else max(0.0, timeout - (time.monotonic() - start))
-        return await self._awaited(function, lambda: awaitable, left)
+        return await self._await_within(function, lambda: awaitable, left)
 
-    async def _awaited(
+    async def _await_within(
         self, function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None
     ) -> T:
         if timeout is None:

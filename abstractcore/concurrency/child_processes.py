@@ -152,7 +152,7 @@ class ChildProcess:
         kind = PipeStreams if sys.platform == "win32" else SocketStreams
         self._streams = kind(with_errors=on_exit is not None)
         try:
-            self._process = _started(module, self._streams, environment)
+            self._process = _start_process(module, self._streams, environment)
         except OSError:
             self._streams.close()
             raise
@@ -224,7 +224,7 @@ class ChildProcess:
         on_exit()
 
 
-def _started(
+def _start_process(
     module: str, streams: SocketStreams | PipeStreams, environment: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
     lifeline = streams.lifeline

@@ -35,7 +35,7 @@ class OwnedContext(Generic[T]):
         loop = asyncio.get_running_loop()
         self._leaving = asyncio.Event()
         self._entered: asyncio.Future[T] = loop.create_future()
-        self._entered.add_done_callback(_seen)
+        self._entered.add_done_callback(_retrieve_exception)
         self._task = loop.create_task(self._own(), context=contextvars.Context())
         timer = loop.call_later(timeout, self._give_up, NotEnteredError(timed_out=True))
         self._entered.add_done_callback(lambda entered: timer.cancel())
@@ -84,7 +84,7 @@ class OwnedContext(Generic[T]):
                 self.failure = error
 
 
-def _seen(entered: asyncio.Future[T]) -> None:
+def _retrieve_exception(entered: asyncio.Future[T]) -> None:
     """Marks a failure as seen: every caller of `value` gets it, and there may be none left."""
     if not entered.cancelled():
         entered.exception()

@@ -63,7 +63,7 @@ class PoolExchange:
         """Returns the reply of a process; None if it has died by itself."""
         left = self.seconds_left()
         try:
-            reply = self._exchanged(worker, request, self._seconds if left is None else min(self._seconds, left))
+            reply = self._exchange(worker, request, self._seconds if left is None else min(self._seconds, left))
         except InvalidMessageError as error:
             worker.child.kill()
             raise CorruptFileError(
@@ -95,7 +95,7 @@ class PoolExchange:
         if interruption is not None and interruption.is_set:
             return False
         with suppress(InvalidMessageError):
-            return self._exchanged(worker, encoded(["close", None]), _CLOSING_SECONDS) == ["end"]
+            return self._exchange(worker, encoded(["close", None]), _CLOSING_SECONDS) == ["end"]
         return False
 
     def is_known(self, kind: str) -> bool:
@@ -110,7 +110,7 @@ class PoolExchange:
             return MissingExtraError(message, hint=hint)
         return failed(self._source, kind)
 
-    def _exchanged(self, worker: Worker, request: bytes, seconds: float) -> list[Any] | None:
+    def _exchange(self, worker: Worker, request: bytes, seconds: float) -> list[Any] | None:
         def stop() -> None:
             self._is_late = True
             worker.child.kill()
@@ -281,7 +281,7 @@ class ProcessPool:
         seconds: float,
         timeout: float | None,
     ) -> Generator[Any, Any, None]:
-        """Yields what `function` yields; see `Isolation.run`."""
+        """Yields the values of `function`; see `Isolation.run`."""
         if not has_interpreter():
             _warn_once()
             yield from _in_this_process(function, arguments, source)
@@ -339,27 +339,27 @@ class ProcessPool:
 
         If one dies that has decoded other files, a new one shows whether it is this file that ends it.
         """
-        worker = self._taken(exchange)
+        worker = self._take_worker(exchange)
         try:
             reply = exchange.ask(worker, call) if worker.is_used else None
             if reply is None:
-                worker = self._replaced(worker) if worker.is_used else worker
+                worker = self._replace_worker(worker) if worker.is_used else worker
                 reply = exchange.expected(worker, call)
         except BaseException:
             self._here.end(worker)
             raise
         return worker, reply
 
-    def _taken(self, exchange: PoolExchange) -> Worker:
+    def _take_worker(self, exchange: PoolExchange) -> Worker:
         """Returns an idle process, or a new one."""
         here = self._here
         while (worker := here.take(exchange.seconds_left)) is not None:
             if not worker.has_exited:
                 return worker
             here.end(worker)
-        return self._started()
+        return self._start_worker()
 
-    def _started(self) -> Worker:
+    def _start_worker(self) -> Worker:
         here = self._here
         room: list[int] = []
         with suppress(IndexError):
@@ -373,9 +373,9 @@ class ProcessPool:
         here.workers.add(worker)
         return worker
 
-    def _replaced(self, worker: Worker) -> Worker:
+    def _replace_worker(self, worker: Worker) -> Worker:
         self._here.end(worker)
-        return self._started()
+        return self._start_worker()
 
     def _give_back(self, worker: Worker, *, is_reusable: bool) -> None:
         here = self._here
@@ -402,7 +402,7 @@ def _warn_once() -> None:
         _log.warning("this frozen program has no Python for other processes: files are decoded in the program itself")
 
 
-def _forked() -> None:
+def _forget_workers() -> None:
     for pool in tuple(_pools):
         pool.abandon()
 
@@ -410,4 +410,4 @@ def _forked() -> None:
 _warned: list[bool] = []
 _pools: WeakSet[ProcessPool] = WeakSet()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_forget_workers)

@@ -85,7 +85,7 @@ class AwaitableRunner:
             import asyncio
 
             self._runner = asyncio.Runner()
-        awaited = _awaited(cast("Awaitable[object]", result))
+        awaited = _await(cast("Awaitable[object]", result))
         return self._runner.run(awaited, context=contextvars.copy_context())
 
     def __enter__(self) -> AwaitableRunner:
@@ -98,7 +98,7 @@ class AwaitableRunner:
             self._runner.close()
 
 
-async def _awaited(awaitable: Awaitable[T]) -> T:
+async def _await(awaitable: Awaitable[T]) -> T:
     return await awaitable
 
 

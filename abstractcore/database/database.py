@@ -57,7 +57,7 @@ class Database:
     ) -> None:
         if synchronous not in get_args(Synchronous):
             raise InvalidInputError(f"expected 'normal' or 'full', got {synchronous!r}", path="synchronous")
-        url = _made(place) if isinstance(place, Path) else _checked(place)
+        url = _made(place) if isinstance(place, Path) else _check_url(place)
         self._place = Place.of(url)
         self._engine = _engine(url, synchronous)
         self._reader = self._engine.execution_options(**{READS: True})
@@ -84,11 +84,11 @@ class Database:
         self.write(change)
 
     def read(self, work: Callable[[Connection], T], *, retries: Retries | None = None) -> T:
-        """Returns what `work` reads, in one transaction. It is called again if the database fails meanwhile."""
+        """Returns the result of `work`, which reads in one transaction; called again if the database fails."""
         return (retries or self._retries).run(partial(self._once, self._reader, work))
 
     def write(self, work: Callable[[Connection], T], *, retries: Retries | None = None) -> T:
-        """Returns what `work` does in a transaction, which is committed if it returns, and rolled back if it raises.
+        """Returns the result of `work` in a transaction: committed if it returns, and rolled back if it raises.
 
         In SQLite no other process writes meanwhile. In PostgreSQL rows are locked by `SELECT ... FOR UPDATE`.
 
@@ -120,7 +120,7 @@ class Database:
     @contextmanager
     def _transaction(self, engine: Engine, begins: Retries) -> Generator[Connection]:
         commits = False
-        stack, connection = begins.run(partial(self._entered, engine))
+        stack, connection = begins.run(partial(self._enter, engine))
         with stack:
             try:
                 try:
@@ -134,7 +134,7 @@ class Database:
             except self._errors as error:
                 raise failure(error, self._place, commits=commits) from error
 
-    def _entered(self, engine: Engine) -> tuple[ExitStack, Connection]:
+    def _enter(self, engine: Engine) -> tuple[ExitStack, Connection]:
         """Returns a connection in a transaction that has begun, and what ends it: no fork happens meanwhile."""
         with ExitStack() as stack:
             stack.enter_context(self._transactions.counted())
@@ -207,7 +207,7 @@ def _made(path: Path) -> URL:
     return URL.create("sqlite", database=str(path))
 
 
-def _checked(url: str | URL) -> URL:
+def _check_url(url: str | URL) -> URL:
     """Returns a URL with its driver; raises `ConfigurationError` for one that names no database which is used here."""
     hint = "Write sqlite:////folder/file.db or postgresql://user@host/database."
     try:

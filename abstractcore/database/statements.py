@@ -51,7 +51,7 @@ class Statement:
     def _for(self, dialect: Any) -> _Compiled:
         compiled = self._compiled.get((dialect.name, dialect.driver))
         if compiled is None:
-            compiled = self._compiled[dialect.name, dialect.driver] = _compiled(self._statement, dialect)
+            compiled = self._compiled[dialect.name, dialect.driver] = _compile(self._statement, dialect)
         return compiled
 
 
@@ -90,7 +90,7 @@ class _Compiled:
         return self._reader
 
 
-def _compiled(statement: _Source, dialect: Any) -> _Compiled:
+def _compile(statement: _Source, dialect: Any) -> _Compiled:
     compiled: Any = statement.compile(dialect=dialect)
     if compiled.post_compile_params:
         raise InvalidInputError("a list of values for IN cannot be compiled once")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData, InputRequiredResult
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -275,7 +275,6 @@ class MCPConnection:
         self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
     ) -> CallToolResult:
         """Makes the call, and again while the server asks for it without a question."""
-        from mcp_types import InputRequiredResult
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             context.progress(progress, total, message)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
-from mcp_types import ElicitResult
+from mcp_types import CreateMessageResult, ElicitResult
 
 from ..errors import InputRequired, ToolFailed
 from ..outputs import canonical_json
@@ -54,8 +54,6 @@ def input_required(
 
 def responses_of(given: InputResponse) -> InputResponses:
     """Returns the answers of the user, and those of the model, by the keys of the server."""
-    from mcp_types import CreateMessageResult
-
     sampled = cast("JSONObject", _state(given).get(_SAMPLED_KEY, {}))
     answers: InputResponses = {
         key: CreateMessageResult.model_validate_json(canonical_json(each)) for key, each in sampled.items()

@@ -14,10 +14,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     AudioContent,
     BlobResourceContents,
     CallToolResult,
     ContentBlock,
+    CreateMessageResult,
+    ErrorData,
     ImageContent,
     ResourceLink,
     TextContent,
@@ -94,8 +98,6 @@ class Sampler:
 
         `described` returns the text of an exception for the log.
         """
-        from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
-
         try:
             request = self._request(params)
         except (SchemaError, ToolFailed) as error:
@@ -141,8 +143,6 @@ async def _generate(llm: LLM, request: SamplingRequest) -> GenerateResponse[None
 
 
 def _result(answer: object) -> CreateMessageResult:
-    from mcp_types import CreateMessageResult
-
     if isinstance(answer, str):
         return CreateMessageResult(role="assistant", content=TextContent(text=answer), model=_UNKNOWN_MODEL)
     if not isinstance(answer, GenerateResponse):

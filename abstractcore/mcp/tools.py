@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from ..copying import with_same_attributes
@@ -294,8 +295,6 @@ def _sampler(given: samplers.SamplingModel | None, server: str) -> samplers.Samp
 
 
 def _check_installed() -> None:
-    from importlib.util import find_spec
-
     if find_spec("mcp") is None:
         raise MissingExtraError(
             "MCP servers require mcp, which is not installed.", hint=install_hint("mcp", extra="mcp")

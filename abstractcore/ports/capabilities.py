@@ -33,7 +33,7 @@ from .conversions import Transcriber
 from .plugins import CAPABILITIES as CAPABILITIES
 from .plugins import CapabilityName as CapabilityName
 from .runtimes import Isolation, Runtime
-from .stores import ArtifactStore, ModelStore
+from .stores import ArtifactStore, MachineServices
 from .transports import Body
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class BackendHttp(Protocol):
         ...
 
 
-class BackendOwner(Protocol):
+class BackendOwner(MachineServices, Protocol):
     """What a backend gets from the LLM that it belongs to. One backend is made for each LLM, at first use.
 
     An async method may await what is here and nothing else: then it works in sync calls too, without an event loop. For
@@ -171,16 +171,6 @@ class BackendOwner(Protocol):
         ...
 
     @property
-    def environment(self) -> Mapping[str, str]:
-        """Environment variables, for keys and addresses."""
-        ...
-
-    @property
-    def models(self) -> ModelStore:
-        """The store of model weights; blocks."""
-        ...
-
-    @property
     def artifacts(self) -> ArtifactStore:
         """The store of artifacts; blocks."""
         ...
@@ -188,11 +178,6 @@ class BackendOwner(Protocol):
     @property
     def isolation(self) -> Isolation:
         """Runs functions in processes of their own, which may crash or hang; blocks."""
-        ...
-
-    @property
-    def spare_cores(self) -> int:
-        """Processor cores that a model on this machine may use, at least one."""
         ...
 
     @property

@@ -215,7 +215,7 @@ class MediaContext:
     def isolated(
         self, source: str, seconds: float, function: Callable[[*Ts], Generator[Any, Any, None]], *arguments: *Ts
     ) -> Generator[Any, Any, None]:
-        """Yields what a generator function yields, in a process of its own that may crash or hang; see `Isolation.run`.
+        """Yields the values of a generator function in a process that may crash or hang; see `Isolation.run`.
 
         For decoders in C that hostile files may break. `source` is the name of the file, `seconds` the limit for each
         value.

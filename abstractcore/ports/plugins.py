@@ -9,14 +9,14 @@ from typing import Any, Literal, Protocol
 
 from .. import schema
 from ..schema import GenerateResponse, ToolCall, ToolResult, ToolSpec
-from .stores import ArtifactStore, ModelFile, ModelStore
+from .stores import ArtifactStore, MachineServices, ModelFile
 
 CapabilityName = Literal["voice", "audio", "vision", "music"]
 CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
 """The capabilities with a contract for backends: see `ports/capabilities.py`."""
 
 
-class CapabilityServices(Protocol):
+class CapabilityServices(MachineServices, Protocol):
     """The services that a capability may use, and the LLM that it belongs to."""
 
     @property
@@ -35,23 +35,8 @@ class CapabilityServices(Protocol):
         ...
 
     @property
-    def models(self) -> ModelStore:
-        """The store of model weights."""
-        ...
-
-    @property
     def artifacts(self) -> ArtifactStore:
         """The store of artifacts."""
-        ...
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Environment variables, for keys and addresses."""
-        ...
-
-    @property
-    def spare_cores(self) -> int:
-        """Processor cores that a model on this machine may use, at least one. May read files."""
         ...
 
 

@@ -13,7 +13,7 @@ from .. import schema
 from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Price, Terms
 from .profiles import ModelCatalogue, ModelProfile
-from .stores import ModelStore
+from .stores import MachineServices
 from .transpilers import Transpiler
 from .transports import Endpoint
 
@@ -33,27 +33,12 @@ class ProviderConfig:
     header_names: frozenset[str] = frozenset()
 
 
-class ProviderServices(Protocol):
+class ProviderServices(MachineServices, Protocol):
     """The services that a provider may use."""
 
     @property
     def catalogue(self) -> ModelCatalogue:
         """What is known about models."""
-        ...
-
-    @property
-    def models(self) -> ModelStore:
-        """The store of model weights."""
-        ...
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Environment variables, for keys and addresses."""
-        ...
-
-    @property
-    def spare_cores(self) -> int:
-        """Processor cores that a model on this machine may use, at least one. May read files."""
         ...
 
 
@@ -70,7 +55,7 @@ class ProviderSession:
     endpoint: Endpoint
     profile: ModelProfile
     terms: Callable[[ModelCall | schema.OperationInput], Terms] = _usual_terms
-    """Returns what a call, or an input without one, asks for that changes its price: the tier, the region. Pure."""
+    """Returns the terms that a call, or an input without one, asks for: the tier, the region. Pure."""
     price: Price | None = None
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None

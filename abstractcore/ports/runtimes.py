@@ -231,7 +231,7 @@ class Isolation(Protocol):
         seconds: float,
         timeout: float | None,
     ) -> Generator[Any, Any, None]:
-        """Yields what `function`, a function of an importable module, yields; blocks.
+        """Yields the values of `function`, a generator function of an importable module; blocks.
 
         Arguments are pickled. Values, and those that are sent to the generator, are of None, booleans, numbers, texts,
         bytes and lists: nothing that the process sends is unpickled. Close the generator if it is not read to its end.

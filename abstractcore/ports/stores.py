@@ -5,7 +5,7 @@ Rows of weights: models with a short name, and the packages of public indexes th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -51,6 +51,25 @@ class ArtifactStore(Protocol):
 
     def get(self, sha256: str) -> bytes:
         """Returns the content with the hash `sha256`, in lower-case hex digits."""
+        ...
+
+
+class MachineServices(Protocol):
+    """What providers, capabilities and backends get of the machine."""
+
+    @property
+    def models(self) -> ModelStore:
+        """The store of model weights; blocks."""
+        ...
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables, for keys and addresses."""
+        ...
+
+    @property
+    def spare_cores(self) -> int:
+        """Processor cores that a model on this machine may use, at least one. May read files."""
         ...
 
 

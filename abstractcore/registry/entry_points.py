@@ -42,12 +42,12 @@ def unmet(rows: Iterable[str], name: str, version: str) -> str | None:
         if read is None or read["marker"] or _normal(read["name"]) != _normal(name):
             continue
         clauses = read["clauses"].strip()
-        if not all(_met(clause, _release(version)) for clause in clauses.split(",")):
+        if not all(_is_met(clause, _release(version)) for clause in clauses.split(",")):
             return clauses
     return None
 
 
-def _met(clause: str, have: list[int]) -> bool:
+def _is_met(clause: str, have: list[int]) -> bool:
     read = _CLAUSE.match(clause)
     if read is None:
         return True

@@ -175,7 +175,7 @@ def _tool_source_fault(source: ToolSource) -> str | None:
 
 
 def _trace_subscriber_fault(subscriber: TraceSubscriber) -> str | None:
-    from ..schema import Capture
+    from ..schema.records import Capture
 
     return _not_one_of(subscriber.capture, "capture", get_args(Capture))
 
@@ -279,7 +279,7 @@ class GuardedHandler:
             return None
         with failures_of(str(self), expected=(OSError, SchemaError)):
             heard: object = self.handler.retranscribe(part, spans, context)
-        return None if heard is None else self._checked(heard, context)
+        return None if heard is None else self._check_conversion(heard, context)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged.
@@ -307,12 +307,12 @@ class GuardedHandler:
         """As the handler does it."""
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)
-        return self._checked(conversion, context)
+        return self._check_conversion(conversion, context)
 
     def __str__(self) -> str:
         return f"the media handler {self.name!r} ({self.owner})"
 
-    def _checked(self, conversion: object, context: MediaContext) -> Conversion:
+    def _check_conversion(self, conversion: object, context: MediaContext) -> Conversion:
         from ..ports import Conversion
         from ..schema import DrawnText, MediaLoss, MediaText
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import pluggy
 
-from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
+from ..errors import AbstractCoreError, InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
 from ..ports import (
     CAPABILITIES,
     Capability,
@@ -60,11 +60,11 @@ def contributions(load: Callable[[], object], name: str) -> list[tuple[Kind[Any]
 
     Raises `PluginError` for invalid ones, and whatever the plugin raises.
     """
-    manager = _manager_of(_loaded(load), name)
-    return [(kind, item) for kind in KINDS for item in _given(manager, kind)]
+    manager = _manager_of(_load(load), name)
+    return [(kind, item) for kind in KINDS for item in _items_of(manager, kind)]
 
 
-def _loaded(load: Callable[[], object]) -> object:
+def _load(load: Callable[[], object]) -> object:
     try:
         return load()
     except ImportError as error:
@@ -87,7 +87,7 @@ def _manager_of(plugin: object, name: str) -> pluggy.PluginManager:
     return manager
 
 
-def _given(manager: pluggy.PluginManager, kind: Kind[Any]) -> list[Any]:
+def _items_of(manager: pluggy.PluginManager, kind: Kind[Any]) -> list[Any]:
     given: list[Any] = []
     for items in getattr(manager.hook, kind.hook)():
         if not isinstance(items, Iterable):
@@ -242,7 +242,7 @@ class Registry:
         if found is None:
             install = f"Install the package, so that its entry points are found. {checkout_hint('.')}"
             whose = whose_model(name, model, self.providers)
-            hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
+            hint = " ".join([whose, *self._broken_plugins()]) if whose else self._hint(PROVIDER, name, install)
             if not whose and name and not nearest_names(name, self.providers):
                 given = name if model is None else f"{name}/{model}"
                 hint += f' If that is a model, name its provider first: create_llm("PROVIDER/{given}").'
@@ -251,37 +251,19 @@ class Registry:
 
     def wire_format(self, name: str) -> WireFormat:
         """Returns the wire format called `name`; raises `InvalidInputError` with similar names."""
-        found = self._find(WIRE_FORMAT, name)
-        if found is None:
-            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
-            raise InvalidInputError(f"no wire format is called {name!r}.", hint=self._hint(WIRE_FORMAT, name, install))
-        return found.item
+        return self._get(WIRE_FORMAT, name)
 
     def capability(self, name: str) -> Capability:
         """Returns the capability called `name`; raises `UnknownCapabilityError` with similar names."""
-        found = self._find(CAPABILITY, name)
-        if found is None:
-            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
-            raise UnknownCapabilityError(
-                f"no capability is called {name!r}.", hint=self._hint(CAPABILITY, name, install)
-            )
-        return found.item
+        return self._get(CAPABILITY, name, UnknownCapabilityError)
 
     def tool_source(self, name: str) -> ToolSource:
         """Returns the tool source called `name`; raises `InvalidInputError` with similar names."""
-        found = self._find(TOOL_SOURCE, name)
-        if found is None:
-            install = f"Install a plugin that provides it, or pass a ToolSpec; {_SEE_PLUGINS}"
-            raise InvalidInputError(f"no tool source is called {name!r}.", hint=self._hint(TOOL_SOURCE, name, install))
-        return found.item
+        return self._get(TOOL_SOURCE, name, instead=", or pass a ToolSpec")
 
     def guard(self, name: str) -> Guard:
         """Returns the guard called `name`; raises `InvalidInputError` with similar names."""
-        found = self._find(GUARD, name)
-        if found is None:
-            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
-            raise InvalidInputError(f"no guard is called {name!r}.", hint=self._hint(GUARD, name, install))
-        return found.item
+        return self._get(GUARD, name)
 
     def owner(self, kind: str, name: str) -> str:
         """Returns who registered the `kind` ("provider", "capability", ...) called `name`, for messages."""
@@ -382,14 +364,23 @@ class Registry:
     def _find(self, kind: Kind[Any], name: str) -> _Contribution | None:
         return self._registered[kind.name].get(name)
 
+    def _get(
+        self, kind: Kind[T], name: str, error: type[AbstractCoreError] = InvalidInputError, *, instead: str = ""
+    ) -> T:
+        found = self._find(kind, name)
+        if found is None:
+            install = f"Install a plugin that provides it{instead}; {_SEE_PLUGINS}"
+            raise error(f"no {kind.name} is called {name!r}.", hint=self._hint(kind, name, install))
+        return found.item
+
     def _hint(self, kind: Kind[Any], name: str, install: str) -> str:
         """Returns a hint: similar names, else all names, else how to install some; and broken plugins."""
         names = sorted(self._all(kind))
         near = nearest_names(name, names)
         first = did_you_mean(near) if near else f"The names are {', '.join(names)}." if names else install
-        return " ".join([first, *self._broken()])
+        return " ".join([first, *self._broken_plugins()])
 
-    def _broken(self) -> list[str]:
+    def _broken_plugins(self) -> list[str]:
         return [f"The plugin {report.name!r} is broken: {report.error}" for report in self.reports if report.error]
 
 

@@ -4,53 +4,38 @@ What only some calls need (streams, tool loops, evidence, records, documents) is
 """
 
 from ..lazy_modules import LazyImports as _LazyImports
-from .base_error import (
-    AbstractCoreError as AbstractCoreError,
-    SchemaError as SchemaError,
-)
-from .blobs import (
-    Blob as Blob,
-    BlobForm as BlobForm,
-    ending_of as ending_of,
-    write_whole as write_whole,
-)
-from .tools import CachePoint as CachePoint
-from .replies import CallWarning as CallWarning
+from .base_error import AbstractCoreError as AbstractCoreError, SchemaError as SchemaError
+from .blobs import Blob as Blob, BlobForm as BlobForm, ending_of as ending_of, write_whole as write_whole
 from .calls import (
     MEDIA_RULES as MEDIA_RULES,
     FileStorePolicy as FileStorePolicy,
     MediaHistory as MediaHistory,
     MediaPolicy as MediaPolicy,
+    Message as Message,
     Modality as Modality,
     ModelCall as ModelCall,
     OutputMode as OutputMode,
     OutputSchema as OutputSchema,
+    Role as Role,
     Sampling as Sampling,
     ThinkingLevel as ThinkingLevel,
     ToolSearch as ToolSearch,
 )
-from .codec import (
-    canonical_json as canonical_json,
-    digest as digest,
-    to_data as to_data,
-)
-from .replies import CostSource as CostSource
-from .responses import EvidenceMap as EvidenceMap
+from .codec import canonical_json as canonical_json, digest as digest, to_data as to_data
 from .json_values import (
     EMPTY as EMPTY,
+    NO_OPTIONS as NO_OPTIONS,
     FrozenDict as FrozenDict,
     FrozenList as FrozenList,
+    JSONObject as JSONObject,
+    JSONValue as JSONValue,
+    ProviderOptions as ProviderOptions,
     freeze as freeze,
     freeze_object as freeze_object,
 )
-from .json_values import (
-    JSONObject as JSONObject,
-    JSONValue as JSONValue,
-)
-from .parts import MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND, media_kind_of as media_kind_of
-from .calls import Message as Message, Role as Role
 from .parts import (
     MEDIA_PARTS as MEDIA_PARTS,
+    MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND,
     AudioPart as AudioPart,
     Citation as Citation,
     ContentPart as ContentPart,
@@ -68,18 +53,24 @@ from .parts import (
     ToolResult as ToolResult,
     VideoPart as VideoPart,
     canonical_content as canonical_content,
+    media_kind_of as media_kind_of,
 )
-from .json_values import NO_OPTIONS as NO_OPTIONS, ProviderOptions as ProviderOptions
 from .replies import (
     FINISH_REASONS as FINISH_REASONS,
+    METERS as METERS,
+    TOKEN_COUNTS as TOKEN_COUNTS,
+    Billing as Billing,
+    CallWarning as CallWarning,
+    CostSource as CostSource,
     FinishReason as FinishReason,
+    MeterUnit as MeterUnit,
     ModelReply as ModelReply,
+    SeparateUsage as SeparateUsage,
+    Usage as Usage,
 )
-from .responses import (
-    AttemptRecord as AttemptRecord,
-    GenerateResponse as GenerateResponse,
-)
+from .responses import AttemptRecord as AttemptRecord, EvidenceMap as EvidenceMap, GenerateResponse as GenerateResponse
 from .tools import (
+    CachePoint as CachePoint,
     HostedTool as HostedTool,
     HostedToolKind as HostedToolKind,
     ToolChoice as ToolChoice,
@@ -87,26 +78,15 @@ from .tools import (
     ToolSpec as ToolSpec,
     check_labels as check_labels,
 )
-from .replies import (
-    METERS as METERS,
-    TOKEN_COUNTS as TOKEN_COUNTS,
-    Billing as Billing,
-    MeterUnit as MeterUnit,
-    SeparateUsage as SeparateUsage,
-    Usage as Usage,
-)
-from .wire import (
-    Encoded as Encoded,
-    Lowered as Lowered,
-    WireRequest as WireRequest,
-    WireResponse as WireResponse,
-)
+from .wire import Encoded as Encoded, Lowered as Lowered, WireRequest as WireRequest, WireResponse as WireResponse
 
 with _LazyImports(globals()):
-    from .deltas import accumulate as accumulate, deltas_of as deltas_of
-    from .wire import whole_base_url as whole_base_url
-    from .provider_resources import CachedContent as CachedContent
-    from .tool_steps import CallProgress as CallProgress
+    from .base_error import (
+        install_hint as install_hint,
+        one_line as one_line,
+        shown as shown,
+        shown_address as shown_address,
+    )
     from .deltas import (
         Delta as Delta,
         PartDelta as PartDelta,
@@ -122,112 +102,119 @@ with _LazyImports(globals()):
         ToolCallEnd as ToolCallEnd,
         ToolCallStart as ToolCallStart,
         UsageDelta as UsageDelta,
+        accumulate as accumulate,
+        deltas_of as deltas_of,
+        partial_reply as partial_reply,
+        usage_so_far as usage_so_far,
     )
     from .documents import (
         SCHEMA_VERSION as SCHEMA_VERSION,
+        from_data as from_data,
         from_json as from_json,
         to_json as to_json,
     )
-    from .media_decisions import DrawnText as DrawnText
-    from .wire import response_message as response_message
-    from .tool_steps import ErrorRecord as ErrorRecord
     from .evidence import (
+        Check as Check,
+        CheckKind as CheckKind,
         Evidence as Evidence,
         EvidenceMatch as EvidenceMatch,
         EvidenceSource as EvidenceSource,
+        Source as Source,
+        SourceKind as SourceKind,
+        SourceMatch as SourceMatch,
+        Verdict as Verdict,
+        Verification as Verification,
     )
-    from .tool_loops import InputRequest as InputRequest, InputResponse as InputResponse, Question as Question
-    from .base_error import install_hint as install_hint
-    from .tool_loops import JournalEntry as JournalEntry, JournalKind as JournalKind
-    from .media_decisions import MediaAnchor as MediaAnchor
     from .media_controls import (
         FetchedBy as FetchedBy,
         MediaControls as MediaControls,
+        MediaFacts as MediaFacts,
+        MediaProgress as MediaProgress,
         MediaResolution as MediaResolution,
     )
     from .media_decisions import (
+        DrawnText as DrawnText,
+        MediaAnchor as MediaAnchor,
         MediaDecision as MediaDecision,
         MediaLoss as MediaLoss,
         MediaRoute as MediaRoute,
         MediaSent as MediaSent,
+        MediaText as MediaText,
     )
-    from .media_controls import MediaFacts as MediaFacts
-    from .media_controls import MediaProgress as MediaProgress
     from .media_results import (
         BackendFacts as BackendFacts,
+        HeardMeans as HeardMeans,
+        HeardReply as HeardReply,
         MediaResult as MediaResult,
+        MediaVerification as MediaVerification,
+        SpokenPiece as SpokenPiece,
+        SpokenWord as SpokenWord,
         TranscriptResult as TranscriptResult,
+        WordDifference as WordDifference,
     )
-    from .media_decisions import MediaText as MediaText
-    from .media_results import MediaVerification as MediaVerification, WordDifference as WordDifference
-    from .provider_resources import ModelList as ModelList
     from .operation_inputs import (
         CallInput as CallInput,
         ModelListInput as ModelListInput,
         OperationInput as OperationInput,
         StoredReplyInput as StoredReplyInput,
     )
-    from .tool_loops import OutputAttempt as OutputAttempt
-    from .deltas import partial_reply as partial_reply, usage_so_far as usage_so_far
-    from .tool_loops import (
-        added_messages as added_messages,
-        AllowedCall as AllowedCall,
-        AnswerKind as AnswerKind,
-        PendingCall as PendingCall,
-        PendingReason as PendingReason,
-        ToolAnswer as ToolAnswer,
-        call_digest as call_digest,
-    )
-    from .records import CostRange as CostRange, Plan as Plan
-    from .base_error import one_line as one_line, shown as shown, shown_address as shown_address
-    from .documents import from_data as from_data
+    from .provider_resources import CachedContent as CachedContent, ModelList as ModelList, StoredFile as StoredFile
     from .records import (
         CallRecord as CallRecord,
         Capture as Capture,
+        CostRange as CostRange,
         Outcome as Outcome,
-    )
-    from .records import (
+        Plan as Plan,
         redacted_call as redacted_call,
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,
     )
-    from .sent_names import ReplyReading as ReplyReading
-    from .sent_names import SentNames as SentNames
-    from .wire import Parsed as Parsed, Rendered as Rendered
-    from .token_counts import content_size as content_size, size_of as size_of
-    from .evidence import Source as Source, SourceKind as SourceKind, SourceMatch as SourceMatch
-    from .media_results import (
-        HeardMeans as HeardMeans,
-        HeardReply as HeardReply,
-        SpokenPiece as SpokenPiece,
-        SpokenWord as SpokenWord,
-    )
-    from .provider_resources import StoredFile as StoredFile
+    from .sent_names import ReplyReading as ReplyReading, SentNames as SentNames
     from .token_counts import (
         TokenCount as TokenCount,
+        content_size as content_size,
+        size_of as size_of,
         text_tokens as text_tokens,
     )
-    from .tool_steps import (
-        StreamEvent as StreamEvent,
-        ToolEnded as ToolEnded,
-        ToolEvent as ToolEvent,
-        ToolProgress as ToolProgress,
-        ToolStarted as ToolStarted,
-    )
     from .tool_loops import (
+        AllowedCall as AllowedCall,
+        AnswerKind as AnswerKind,
+        InputRequest as InputRequest,
+        InputResponse as InputResponse,
+        JournalEntry as JournalEntry,
+        JournalKind as JournalKind,
         LoopStatus as LoopStatus,
+        OutputAttempt as OutputAttempt,
+        PendingCall as PendingCall,
+        PendingReason as PendingReason,
+        Question as Question,
+        ToolAnswer as ToolAnswer,
         ToolLoop as ToolLoop,
+        added_messages as added_messages,
+        call_digest as call_digest,
     )
     from .tool_steps import (
         TOOL_OUTCOMES as TOOL_OUTCOMES,
+        CallProgress as CallProgress,
+        ErrorRecord as ErrorRecord,
+        StreamEvent as StreamEvent,
+        ToolEnded as ToolEnded,
+        ToolEvent as ToolEvent,
         ToolOutcome as ToolOutcome,
+        ToolProgress as ToolProgress,
+        ToolStarted as ToolStarted,
         ToolStep as ToolStep,
     )
     from .transcripts import (
-        DroppedSpan as DroppedSpan,
         DropReason as DropReason,
+        DroppedSpan as DroppedSpan,
         Transcript as Transcript,
         TranscriptSegment as TranscriptSegment,
         TranscriptWord as TranscriptWord,
     )
-    from .evidence import Check as Check, CheckKind as CheckKind, Verdict as Verdict, Verification as Verification
+    from .wire import (
+        Parsed as Parsed,
+        Rendered as Rendered,
+        response_message as response_message,
+        whole_base_url as whole_base_url,
+    )

@@ -37,7 +37,7 @@ def shown(value: object) -> str:
     pieces: list[str] = []
     size = 0
     try:
-        for piece in _written(value):
+        for piece in _repr_pieces(value):
             pieces.append(piece)
             size += len(piece)
             if size > _LONGEST_VALUE:
@@ -96,7 +96,7 @@ def shown_seconds(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
-def _written(value: Any) -> Iterator[str]:
+def _repr_pieces(value: Any) -> Iterator[str]:
     """Yields `repr(value)` in pieces. The reader stops early, which also ends a value that contains itself."""
     kind = cast(Any, type(value))
     if kind.__repr__ in _TEXTS:
@@ -106,7 +106,7 @@ def _written(value: Any) -> Iterator[str]:
     elif kind is int and not -_LONGEST_WHOLE_NUMBER < value < _LONGEST_WHOLE_NUMBER:
         yield f"an integer of {value.bit_length():,} bits"
     elif kind.__repr__ is cast(Any, dict).__repr__:
-        yield from _entries("{", ((_written(key), ": ", item) for key, item in value.items()), "}")
+        yield from _entries("{", ((_repr_pieces(key), ": ", item) for key, item in value.items()), "}")
     elif kind.__repr__ in _BRACKETS and value:
         opening, closing = _BRACKETS[kind.__repr__]
         closing = ",)" if opening == "(" and len(value) == 1 else closing
@@ -125,7 +125,7 @@ def _entries(opening: str, entries: Iterable[tuple[Iterable[str], str, Any]], cl
         yield joint
         yield from name
         yield sign
-        yield from _written(value)
+        yield from _repr_pieces(value)
         joint = ", "
     yield closing
 

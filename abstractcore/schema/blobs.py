@@ -158,7 +158,7 @@ class Blob(Immutable):
         since. Raises `OSError` as `open` does."""
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a path, got {type(path).__name__}", "path")
-        with _opened(path) as file:
+        with _open_file(path) as file:
             sha256, size = _hash_and_size(file)
         location = str(Path(path).absolute())
         name = os.path.basename(location).encode("utf-8", "replace").decode("utf-8")
@@ -195,7 +195,7 @@ class Blob(Immutable):
             data = file.read()
             is_same = known_hash(before) == self.sha256 and stamp_of(file.fileno()) == before
         if not is_same and hashlib.sha256(data).hexdigest() != self.sha256:
-            raise self._changed()
+            raise self._changed_error()
         return data
 
     def check_unchanged(self) -> None:
@@ -203,10 +203,10 @@ class Blob(Immutable):
         hash is known and it has not changed since. Raises `OSError` as `open` does.
         """
         if self.form == "file" and self.location is not None:
-            with _opened(self.location) as file:
+            with _open_file(self.location) as file:
                 found, _ = _hash_and_size(file)
             if found != self.sha256:
-                raise self._changed()
+                raise self._changed_error()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Blob) and self.identity() == other.identity()
@@ -227,7 +227,7 @@ class Blob(Immutable):
             return {"media_type": self.media_type, "sha256": self.sha256}
         return {"form": self.form, "provider": self.provider, "location": self.location}
 
-    def _changed(self) -> ChangedFileError:
+    def _changed_error(self) -> ChangedFileError:
         return ChangedFileError(f"{self.location} has changed since it was added to the call")
 
 
@@ -245,7 +245,7 @@ def _hash_and_size(file: BinaryIO) -> tuple[str, int]:
     return hasher.hexdigest(), size
 
 
-def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:

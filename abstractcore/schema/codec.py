@@ -40,7 +40,7 @@ class HasUserValues:
 
     __slots__ = ()
 
-    def as_json_values(self) -> object:
+    def __json_values__(self) -> object:
         """Returns a copy whose fields are JSON data, or raises `SchemaError`."""
         raise NotImplementedError
 
@@ -56,10 +56,10 @@ def written(value: object, *, canonical: bool = False) -> bytes:
         _write(value, pieces, 0, canonical)
     except RecursionError:
         raise SchemaError("nested too deeply (or refers to itself)") from None
-    return _escaped("".join(pieces).encode())
+    return _escape_controls("".join(pieces).encode())
 
 
-def _escaped(data: bytes) -> bytes:
+def _escape_controls(data: bytes) -> bytes:
     """Escapes control characters. They occur in texts only, so one pass over the document suffices."""
     if len(data.translate(None, _CONTROLS)) < len(data):
         for control, escape in _ESCAPES.items():
@@ -112,7 +112,7 @@ def _scalar(value: object) -> str:
 
 
 def _text(text: str) -> str:
-    """Returns `text` in quotes; `_escaped` handles control characters later."""
+    """Returns `text` in quotes; `_escape_controls` handles control characters later."""
     if type(text) is not str or not text.isascii():
         text = check_text(text)
     if '"' in text or "\\" in text:
@@ -211,5 +211,5 @@ def json_of(value: object, *, canonical: bool = False) -> bytes:
     The `output` of a response must be JSON data: types of the user's own cannot be serialised here.
     """
     if isinstance(value, HasUserValues):
-        value = value.as_json_values()
+        value = value.__json_values__()
     return written(value, canonical=canonical)

@@ -197,7 +197,7 @@ class _BlockState:
     def make(self) -> Part:
         if self.part is not None:
             return self.part
-        text = _joined(self.pieces)
+        text = _join(self.pieces)
         if self.kind == "tool_call":
             return ToolCall(self.id, self.name, text, self.signature, provider_options=self.options)
         if self.kind == "reasoning":
@@ -306,7 +306,7 @@ def _made(block: _BlockState, number: int) -> Part:
         raise error.at(f"block {number}") from None
 
 
-def _joined(pieces: list[str]) -> str:
+def _join(pieces: list[str]) -> str:
     try:
         return "".join(pieces)
     except TypeError:

@@ -188,7 +188,7 @@ class FrozenDict(dict[str, JSONValue]):
         return dict(self)
 
     def __deepcopy__(self, memo: object) -> dict[str, JSONValue]:
-        return {key: _thawed(item) for key, item in self.items()}
+        return {key: _thaw_value(item) for key, item in self.items()}
 
 
 class FrozenList(list[JSONValue]):
@@ -226,7 +226,7 @@ class FrozenList(list[JSONValue]):
         return list(self)
 
     def __deepcopy__(self, memo: object) -> list[JSONValue]:
-        return [_thawed(item) for item in self]
+        return [_thaw_value(item) for item in self]
 
 
 def freeze(value: object, path: str = "") -> JSONValue:
@@ -236,7 +236,7 @@ def freeze(value: object, path: str = "") -> JSONValue:
     infinities, keys that are not text, other types, lone surrogates and nesting beyond `MAX_DEPTH` (also cycles).
     """
     try:
-        return _frozen(value, 0)
+        return _freeze_value(value, 0)
     except SchemaError as error:
         raise error.at(path) if path else error from None
 
@@ -267,7 +267,7 @@ def freeze_without_none(value: object, path: str = "") -> JSONObject:
     return FrozenDict({key: item for key, item in frozen.items() if item is not None})
 
 
-def _frozen(value: object, depth: int) -> JSONValue:
+def _freeze_value(value: object, depth: int) -> JSONValue:
     """Frequent types come first. Paths are built only when an error propagates."""
     if type(value) is str:
         return value if value.isascii() else check_text(value)
@@ -295,7 +295,7 @@ def _frozen_mapping(value: Mapping[Any, object], depth: int) -> FrozenDict:
     for key, item in value.items():
         name = key if type(key) is str and key.isascii() else check_key(key)
         try:
-            _put(frozen, name, _frozen(item, depth + 1))
+            _put(frozen, name, _freeze_value(item, depth + 1))
         except SchemaError as error:
             raise error.at(name) from None
     return frozen
@@ -306,13 +306,13 @@ def _frozen_items(items: Iterable[object], depth: int) -> FrozenList:
     index = 0
     try:
         for index, item in enumerate(items):  # noqa: B007 - says which item failed
-            _append(frozen, _frozen(item, depth + 1))
+            _append(frozen, _freeze_value(item, depth + 1))
     except SchemaError as error:
         raise error.at(f"[{index}]") from None
     return frozen
 
 
-def _thawed(value: JSONValue) -> JSONValue:
+def _thaw_value(value: JSONValue) -> JSONValue:
     if isinstance(value, FrozenDict):
         return value.__deepcopy__(None)
     return value.__deepcopy__(None) if isinstance(value, FrozenList) else value

@@ -45,7 +45,7 @@ class MediaControls(Immutable):
         for name in ("start", "end", "fps"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _checked_number(value, name))
+                object.__setattr__(self, name, _check_number(value, name))
         if self.start is not None and self.end is not None and self.start >= self.end:
             raise SchemaError(f"{self.end:g} is not after the start, {self.start:g}", "end")
         if self.fps == 0:
@@ -82,7 +82,7 @@ def _checked_pages(value: object) -> str:
     return pages
 
 
-def _checked_number(value: object, path: str) -> float:
+def _check_number(value: object, path: str) -> float:
     number = check_real(value, path)
     if number < 0:
         raise SchemaError(f"{number} is below 0", path)

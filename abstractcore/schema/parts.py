@@ -425,7 +425,7 @@ def canonical_parts(parts: object, path: str, allowed: tuple[type, ...] = ALL_PA
         if not isinstance(part, allowed):
             raise SchemaError(f"a {type(part).__name__} is not allowed here", f"{path}[{index}]")
         if canonical and isinstance(part, TextPart | ReasoningPart):
-            joined = _joined(canonical[-1], part)
+            joined = _join(canonical[-1], part)
             if joined is not None:
                 canonical[-1] = joined
                 continue
@@ -445,7 +445,7 @@ def _is_empty(part: object) -> bool:
     return isinstance(part, ReasoningPart) and part.is_plain and not part.text
 
 
-def _joined(before: Part, part: Part) -> Part | None:
+def _join(before: Part, part: Part) -> Part | None:
     """Returns the two parts joined, or None if they must stay separate."""
     if isinstance(before, TextPart) and isinstance(part, TextPart):
         if before.cache is not None or before.provider_options or part.provider_options:

@@ -82,7 +82,7 @@ class NormalText:
         marks = _MARKS.match(original, begin + 1)
         end = begin + 1 if marks is None else marks.end()
         cluster = original[begin:end]
-        self._add(_common(cluster) if len(cluster) <= _SHORT else _folded(cluster), begin, end)
+        self._add(_common(cluster) if len(cluster) <= _SHORT else _fold(cluster), begin, end)
         return end
 
     def _join_ideographs(self, begin: int) -> None:
@@ -128,12 +128,12 @@ class NormalText:
         return bool(self._pieces) and self._pieces[-1].endswith(" ")
 
 
-def _folded(cluster: str) -> str:
+def _fold(cluster: str) -> str:
     alike = cluster.translate(_ALIKE)
     return unicodedata.normalize("NFKC", alike).casefold().translate(_ALIKE)
 
 
-_common = lru_cache(maxsize=4096)(_folded)
+_common = lru_cache(maxsize=4096)(_fold)
 
 
 def normal(text: str) -> str:

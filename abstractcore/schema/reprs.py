@@ -70,8 +70,8 @@ def _items(items: Sequence[object], depth: int) -> str:
     written = [_short(item, depth + 1) for item in items[:_MAX_ITEMS]]
     more = len(items) - len(written)
     if isinstance(items, tuple):
-        return f"({written[0]},)" if len(items) == 1 else _bracketed("()", written, more)
-    return _bracketed("[]", written, more)
+        return f"({written[0]},)" if len(items) == 1 else _in_brackets("()", written, more)
+    return _in_brackets("[]", written, more)
 
 
 def _mapping(mapping: Mapping[object, object], depth: int) -> str:
@@ -79,7 +79,7 @@ def _mapping(mapping: Mapping[object, object], depth: int) -> str:
         return f"<{len(mapping):,} items>"
     names = list(mapping)[:_MAX_ITEMS]
     written = [f"{_short(name, depth + 1)}: {_entry(name, mapping[name], depth)}" for name in names]
-    return _bracketed("{}", written, len(mapping) - len(written))
+    return _in_brackets("{}", written, len(mapping) - len(written))
 
 
 def _entry(name: object, value: object, depth: int) -> str:
@@ -88,7 +88,7 @@ def _entry(name: object, value: object, depth: int) -> str:
     return _short(value, depth + 1)
 
 
-def _bracketed(brackets: str, written: list[str], more: int) -> str:
+def _in_brackets(brackets: str, written: list[str], more: int) -> str:
     rest = [f"... {more:,} more"] if more else []
     return f"{brackets[0]}{', '.join([*written, *rest])}{brackets[1]}"
 
@@ -136,7 +136,7 @@ class RichDisplay:
 
 def small_print(*lines: str) -> str:
     """Returns the lines in small print."""
-    return f"<small>{'<br>'.join(map(_escaped, lines))}</small>"
+    return f"<small>{'<br>'.join(map(_escape_html, lines))}</small>"
 
 
 def _part(part: Any) -> str:
@@ -146,32 +146,32 @@ def _part(part: Any) -> str:
     if kind == "reasoning":
         return f"<details><summary>Reasoning</summary>{_text_html(part.text)}</details>" if part.text else ""
     if kind == "tool_call":
-        return f"<p><code>{_cut(part.name)}({_cut(part.arguments_text)})</code></p>"
+        return f"<p><code>{_shorten(part.name)}({_shorten(part.arguments_text)})</code></p>"
     if kind == "tool_result":
         return "".join(map(_part, part.content))
     if kind == "hosted_tool_result" and (files := [each for each in part.content if hasattr(each, "blob")]):
         return "".join(map(_part, files))
     blob = getattr(part, "blob", None)
-    return _media(blob) if blob is not None else f"<p><code>{_escaped(short_repr(part))}</code></p>"
+    return _media(blob) if blob is not None else f"<p><code>{_escape_html(short_repr(part))}</code></p>"
 
 
 def _text_html(text: str) -> str:
-    return f'<div style="white-space: pre-wrap">{_cut(text)}</div>'
+    return f'<div style="white-space: pre-wrap">{_shorten(text)}</div>'
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     rest = f"... [{len(text):,} characters]" if len(text) > _MAX_HTML_TEXT else ""
-    return _escaped(text[:_MAX_HTML_TEXT] + rest)
+    return _escape_html(text[:_MAX_HTML_TEXT] + rest)
 
 
 def _media(blob: Any) -> str:
     element = _EMBEDDED.get(blob.media_type)
     data = _content(blob) if element is not None else None
     if data is None:
-        return f"<p><code>{_escaped(repr(blob))}</code></p>"
+        return f"<p><code>{_escape_html(repr(blob))}</code></p>"
     source = f"data:{blob.media_type};base64,{base64.b64encode(data).decode('ascii')}"
     if element == "img":
-        return f'<img src="{source}" alt="{_escaped(blob.name or blob.media_type)}" style="max-width: 100%">'
+        return f'<img src="{source}" alt="{_escape_html(blob.name or blob.media_type)}" style="max-width: 100%">'
     return f'<{element} controls src="{source}"></{element}>'
 
 
@@ -185,7 +185,7 @@ def _content(blob: Any) -> bytes | None:
         return None
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     from html import escape  # here: it takes a millisecond to load, and few programs show anything
 
     return escape(text)

@@ -87,12 +87,12 @@ def find_sources(
 ) -> tuple[Source, ...]:
     """Returns the places of a quote or a citation, in order; see `GenerateResponse.sources`."""
     if isinstance(quote, Citation):
-        return _cited(media, quote)
+        return _cited_sources(media, quote)
     if not isinstance(quote, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise SchemaError(f"expected a text or a Citation, got {shown(quote)}", "quote")
     texts = [file_text(index, each) for index, each in enumerate(media)]
     results = (TextSource("tool_result", step.call.name, step.result.as_text) for step in tool_steps)
-    found = _found(quote, [*(each for each in texts if each is not None), *results])
+    found = _find(quote, [*(each for each in texts if each is not None), *results])
     unread = [each.source for each, text in zip(media, texts, strict=True) if text is None]
     if not found and unread and any(map(str.isalnum, quote)):
         raise SchemaError(
@@ -117,22 +117,22 @@ def file_text(index: int, decision: MediaDecision) -> TextSource | None:
     return TextSource("file", name, text, sent.anchors, index, anchored_only=is_partly)
 
 
-def _found(quote: str, texts: Sequence[TextSource]) -> tuple[Source, ...]:
+def _find(quote: str, texts: Sequence[TextSource]) -> tuple[Source, ...]:
     if not any(map(str.isalnum, quote)):
         return ()
     budget = Budget(_WORK)
     return tuple(chain.from_iterable(each.find_all(quote, budget, MOST_SOURCES) for each in texts))
 
 
-def _cited(media: Sequence[MediaDecision], citation: Citation) -> tuple[Source, ...]:
+def _cited_sources(media: Sequence[MediaDecision], citation: Citation) -> tuple[Source, ...]:
     place = cited_place(citation)
     files = _cited_files(media, citation, place)
     if citation.quote:
         known = (file_text(index, media[index]) for index in files)
-        found = _found(citation.quote, [each for each in known if each is not None])
+        found = _find(citation.quote, [each for each in known if each is not None])
         if found:
-            return _at(place, found, media)
-    return (_reported(media, citation, place, files),)
+            return _narrow_to(place, found, media)
+    return (_reported_source(media, citation, place, files),)
 
 
 def _cited_files(media: Sequence[MediaDecision], citation: Citation, place: CitedPlace) -> list[int]:
@@ -160,7 +160,7 @@ def _pages(place: CitedPlace, decision: MediaDecision | None) -> Sequence[int]:
     return sent[place.first_page - 1 : place.last_page] if sent else range(place.first_page, place.last_page + 1)
 
 
-def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[MediaDecision]) -> tuple[Source, ...]:
+def _narrow_to(place: CitedPlace, found: tuple[Source, ...], media: Sequence[MediaDecision]) -> tuple[Source, ...]:
     """Returns those of the places that the citation names, else all."""
     if place.first_page is not None:
         pages = {index: _pages(place, decision) for index, decision in enumerate(media)}
@@ -171,7 +171,9 @@ def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[MediaDecis
     return tuple(each for each in found if place.start is not None and each.start == place.start) or found
 
 
-def _reported(media: Sequence[MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]) -> Source:
+def _reported_source(
+    media: Sequence[MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]
+) -> Source:
     """Returns the provider's description of its citation."""
     is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
     document = files[0] if len(files) == 1 else None

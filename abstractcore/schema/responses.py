@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..lazy_modules import LazyModule
 from .base_error import SchemaError
 from .calls import Message
 from .codec import HasUserValues
-from .json_values import JSONValue, check_items, freeze
+from .json_values import check_items, freeze
 from .parts import AudioPart, Citation, HostedToolResult, ImagePart, MediaPart, Part, TextPart, ToolCall
 from .replies import CallWarning, CostSource, FinishReason, HasDeferredCost, ModelReply, Usage, checked_cost
 from .reprs import Immutable, RichDisplay, ShortRepr, short_repr, small_print
@@ -204,7 +204,7 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
         """Why the model stopped."""
         return self.reply.finish_reason
 
-    def as_json_values(self) -> GenerateResponse[JSONValue]:
+    def __json_values__(self) -> GenerateResponse[Any]:
         """Returns a copy whose `output` is JSON data; raises `SchemaError` for one of the user's own types."""
         return replace(self, output=freeze(self.output, "output"))
 

@@ -115,7 +115,7 @@ class PropertyNameReplacer:
         found = _REST_OF_TEXT.match(text, position + 1)
         end = position if found is None else found.end()
         if text[end : end + 1] == '"':
-            written.append(self._replaced(text[position : end + 1]))
+            written.append(self._replace_name(text[position : end + 1]))
             self._at_name = False
             return end + 1
         if len(text) - position > self._longest:
@@ -125,7 +125,7 @@ class PropertyNameReplacer:
         self._held = text[position:]
         return len(text)
 
-    def _replaced(self, quoted: str) -> str:
+    def _replace_name(self, quoted: str) -> str:
         try:
             name = self._names.get(json.loads(quoted, strict=False))
         except ValueError:

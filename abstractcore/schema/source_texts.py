@@ -148,7 +148,7 @@ class TextSource:
         if not self._spans:
             return SourcePlace(None, start, end, text)
         first, last = self._in_text(start), self._in_text(max(end - 1, start)) + 1
-        touched = self._touched(first, last)
+        touched = self._anchors_between(first, last)
         page = next((each for each in touched if _is_page(each)), None)
         begin, stop = (0, len(self.text)) if page is None else (page.start, page.end)
         return SourcePlace(
@@ -173,7 +173,7 @@ class TextSource:
         start, end = self._spans[index]
         return min(start + position - self._begins[index], end)
 
-    def _touched(self, start: int, end: int) -> list[MediaAnchor]:
+    def _anchors_between(self, start: int, end: int) -> list[MediaAnchor]:
         """Returns the anchors of a span of `text`, in order."""
         last = bisect_left(self._anchor_starts, end)
         first = bisect_right(self._reach, start, 0, last)

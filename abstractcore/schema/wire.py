@@ -168,20 +168,20 @@ def _message_of_object(data: dict[str, Any], depth: int) -> str | None:
     others = (_message(data.get(name), depth + 1) for name in _MESSAGES if data.get(name) != (headings or [None])[0])
     message = next((text for text in others if text), None)
     if headings and headings[0] != message:
-        message = _joined(headings[0], message)
+        message = _join(headings[0], message)
     if message is not None:
         for name in ("detail", "errors"):
             if isinstance(data.get(name), list):
-                message = _joined(message, _message(data[name], depth + 1))
+                message = _join(message, _message(data[name], depth + 1))
         # OpenRouter's message is its own, that of the model's provider is beside it.
-        message = _joined(message, _message(_object(data.get("metadata")).get("raw"), depth + 1))
+        message = _join(message, _message(_object(data.get("metadata")).get("raw"), depth + 1))
         place = data.get("loc")
         if isinstance(place, list):
             message = f"{'.'.join(map(str, cast('list[object]', place)[:_MOST_LISTED]))}: {message}"
     return message
 
 
-def _joined(heading: str, text: str | None) -> str:
+def _join(heading: str, text: str | None) -> str:
     if not text or text in heading:
         return heading
     return text if heading in text else f"{heading}: {text}"

@@ -7,6 +7,7 @@ interface of their validation, and the error with all their problems.
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -84,8 +85,6 @@ def _method_error(made: type, name: str) -> UnknownOptionError | None:
 
 def _problem(made: type, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractCoreError | None:
     """Returns the error for arguments that the constructor does not take; None if it takes them."""
-    import inspect
-
     signature = inspect.signature(made.__init__)
     known = [name for name, each in signature.parameters.items() if each.kind is not each.VAR_KEYWORD][1:]
     if len(known) == len(signature.parameters) - 1:

@@ -5,6 +5,7 @@ Exceptions of tools as text: what the model reads, and what the caller keeps.
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -106,8 +107,6 @@ def _in_lines(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
 
 def data_of(value: Any) -> Any:
     """Returns the data of a step as JSON; raises `NoContentError` for a value that JSON cannot hold."""
-    import json
-
     return None if value is None else json.loads(_json(value))
 
 
@@ -155,8 +154,6 @@ def _standard(text: str) -> str:
     """Returns JSON without the constants NaN and Infinity, which the configuration of a class may ask for."""
     if "NaN" not in text and "Infinity" not in text:
         return text
-    import json
-
     constants: list[str] = []
 
     def read(constant: str) -> str:

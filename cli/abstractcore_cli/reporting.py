@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import abstractcore
+from abstractcore.schema import to_data
 
 from .parameters import exit_code
 from .screen import complain, escaped, write
@@ -124,8 +125,6 @@ def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> 
 
 def transcript_json(result: abstractcore.TranscriptResult) -> str:
     """Returns the transcript of a recording as JSON, with the times and the facts of the backend."""
-    from abstractcore.schema import to_data
-
     transcript = to_data(result.transcript)
     return json_line({"text": result.text, "transcript": transcript, **_facts_of_call(result), "exit_code": 0})
 
@@ -137,8 +136,6 @@ def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
 
 def _facts_of_call(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
     """Returns the facts about the call of a backend."""
-    from abstractcore.schema import to_data
-
     return {
         "backend": result.backend,
         "model": result.model,
@@ -151,8 +148,6 @@ def _facts_of_call(result: abstractcore.MediaResult[Any] | abstractcore.Transcri
 
 
 def _verification_facts(result: abstractcore.MediaResult[Any]) -> dict[str, object]:
-    from abstractcore.schema import to_data
-
     found = result.verification
     return {} if found is None else {"verification": to_data(found), "word_error_rate": found.word_error_rate}
 
@@ -188,8 +183,6 @@ def _plain(data: dict[str, Any]) -> dict[str, Any]:
 
 def plan_json(plan: abstractcore.Plan) -> str:
     """Returns the decisions for files, warnings, and estimates of the tokens and the cost, as JSON."""
-    from abstractcore.schema import to_data
-
     media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
     return json_line(
         {

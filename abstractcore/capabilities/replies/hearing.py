@@ -108,7 +108,7 @@ class HeardExtent:
 
 
 def heard_until(pieces: Sequence[SpokenPiece], played: float | None, *, complete: bool) -> HeardExtent:
-    """Returns what was heard in the first `played` seconds; None if all that was delivered was played.
+    """Returns the part of the reply that was heard in the first `played` seconds; None if all was played.
 
     `complete` is whether the pieces are all of the reply; otherwise more sound of the last one may be missing.
     """
@@ -133,7 +133,7 @@ def _whole(pieces: Sequence[SpokenPiece], means: HeardMeans) -> HeardExtent:
 
 
 def _within(before: Sequence[SpokenPiece], piece: SpokenPiece, share: float, played: float) -> HeardExtent:
-    """Returns what was heard if playing ended within `piece`, after a `share` of its sound."""
+    """Returns the part of the reply that was heard if playing ended within `piece`, after a `share` of its sound."""
     start = before[-1].source_end if before else piece.source_start
     timed = [word for word in piece.words if word.until is not None]
     if timed:

@@ -22,7 +22,7 @@ from ...errors import (
     RequestTimeoutError,
     UnsupportedContentError,
 )
-from ...schema import AudioPart, DocumentPart, ImagePart, MediaResult, TranscriptResult, VideoPart
+from ...schema import AudioPart, Blob, DocumentPart, ImagePart, MediaResult, TranscriptResult, VideoPart
 
 _RATE = 16_000
 
@@ -222,6 +222,4 @@ def _entries(result: object) -> str | None:
 
 
 def _blob(data: bytes, media_type: str) -> Any:
-    from ...schema import Blob
-
     return Blob.from_bytes(data, media_type)

@@ -26,7 +26,7 @@ from ...errors import (
     ScriptExhaustedError,
 )
 from ...ports import BACKEND_METHODS, CAPABILITIES, BackendEntry, BackendRegistry, Script
-from ...registry import failure_text
+from ...registry import Registry, failure_text
 from .calls import Case, Inputs, cases_of
 
 Outcome: TypeAlias = Literal["ok", "failed", "skipped"]
@@ -123,8 +123,6 @@ def _checks_of(
 
 def _services(entry: BackendEntry) -> Services:
     """Returns services whose only backend is `entry`."""
-    from ...registry import Registry
-
     registry = Registry.from_entry_points()
     registry.replace_backends([entry])
     return Services(registry=registry)

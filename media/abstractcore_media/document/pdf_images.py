@@ -15,11 +15,12 @@ from abstractcore.schema import MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
+from ..common.processes import PerProcess
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
 
-_PDFIUM = threading.Lock()
+_PDFIUM = PerProcess(threading.Lock)
 """PDFium must not be used by two threads at once."""
 _IMAGE = 3
 """FPDF_PAGEOBJ_IMAGE, the type of images among the objects of a page."""
@@ -103,7 +104,7 @@ def _opened(data: bytes, password: str | None, source: str) -> _PdfiumDocument:
         pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
     except ImportError as error:
         raise missing_extra("Drawing pages of PDF files", "pypdfium2", "documents") from error
-    with _PDFIUM:
+    with _PDFIUM.get():
         try:
             return _PdfiumDocument(pypdfium2.PdfDocument(data, password=password))
         except pypdfium2.PdfiumError as error:
@@ -122,7 +123,7 @@ class _PdfiumDocument:
 
     def count(self) -> int:
         """Returns the number of pages, of which the last one exists: PDFium believes what the file says."""
-        with _PDFIUM:
+        with _PDFIUM.get():
             count = len(self._document)
             if count:
                 self._document.get_page_size(count - 1)
@@ -130,7 +131,7 @@ class _PdfiumDocument:
 
     def close(self) -> None:
         """Releases the memory of PDFium."""
-        with _PDFIUM:
+        with _PDFIUM.get():
             self._document.close()
 
     def page(self, number: int) -> bytes | None:
@@ -158,7 +159,7 @@ class _PdfiumDocument:
 
     @contextmanager
     def _opened(self, number: int) -> Generator[Any]:
-        with _PDFIUM:
+        with _PDFIUM.get():
             page = self._document[number - 1]
             try:
                 yield page

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from threading import Event, Thread
+
 import pytest
 
 from abstractcore import (
@@ -14,7 +17,10 @@ from abstractcore import (
     UnsupportedContentError,
     create_llm,
 )
+from abstractcore.client.auxiliary_models import AuxiliaryModel
 from abstractcore.ports import Conversion, Fallback
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.forks import in_fork
 from tests.media_doubles import PICTURE, Handler, registry
 
 CAPTION = Fallback("caption", frozenset({"text"}), needs="vision_model")
@@ -99,3 +105,23 @@ def test_failure_of_the_vision_model_is_that_of_the_call(call_style, services: S
 def test_vision_model_is_checked(services: Services):
     with pytest.raises(InvalidInputError, match="expected an LLM or the name of a model, got int"):
         create_llm("scripted", vision_model=3, services=services)
+
+
+@pytest.mark.process
+def test_forked_process_creates_the_model_that_another_thread_was_creating(eye):
+    begun, forked = Event(), Event()
+    parent = os.getpid()
+
+    def create(name: str):
+        if os.getpid() == parent:
+            begun.set()
+            assert forked.wait(PATIENCE_SECONDS)
+        return eye
+
+    model = AuxiliaryModel("scripted/eye", create)
+    creator = Thread(target=model.llm)
+    creator.start()
+    assert begun.wait(PATIENCE_SECONDS)
+    in_fork(model.llm)
+    forked.set()
+    creator.join()
