@@ -1,18 +1,20 @@
 """DOCX: headings, lists, tables, notes, comments, headers and footers, text boxes and pictures (ECMA-376, part 1).
 
-Deleted text of tracked changes is left out. Paragraphs are counted from 1, those in table cells and text boxes too.
+Deletions of tracked changes are struck through. Paragraphs are counted from 1, also in table cells and text boxes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_rows
-from .docx_runs import Runs
-from .docx_styles import Numbering, Styles
+from .docx_numbering import BULLET, Numbering
+from .docx_runs import DELETIONS, HIDDEN, Runs
+from .docx_styles import Styles
 from .package import Package
 from .pictures import picture_of
 
@@ -26,10 +28,11 @@ def read(file: DocumentFile) -> Iterator[Block]:
     package = Package(file, _TITLE)
     reader = _DocxReader(package, package.main)
     yield from reader.edges("header")
-    yield from reader.body(package.elements(package.main, "p", "tbl", "del", "moveFrom"))
+    yield from reader.body(package.elements(package.main, "p", "tbl", "del", "moveFrom", "sdtPr"))
     yield from reader.notes("footnotes", "footnote")
     yield from reader.notes("endnotes", "endnote")
     yield from reader.edges("footer")
+    yield from reader.account()
 
 
 class _DocxReader:
@@ -37,14 +40,15 @@ class _DocxReader:
         self._package = package
         self._relations = package.relationships(path)
         self._styles = Styles(package, self._path("styles"))
-        self._numbering = Numbering(package, self._path("numbering"))
+        self._numbering = Numbering(package, self._path("numbering"), self._styles.lists)
+        self._counts: Counter[str] = Counter()
         self._comments = self._read_comments()
         self._paragraphs = 0
         self._tables = 0
 
     def body(self, elements: Iterator[Element]) -> Iterator[Block]:
         """Yields the paragraphs and tables among the elements."""
-        for element in elements:
+        for element in _with_controls(elements):
             if element.tag == "p":
                 yield from self._paragraph(element)
             elif element.tag == "tbl":
@@ -70,22 +74,30 @@ class _DocxReader:
         for text in seen:
             yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
 
+    def account(self) -> Iterator[Block]:
+        """Yields what a reader must know of marked and hidden text."""
+        if deletions := self._counts[DELETIONS]:
+            yield MarkdownText(f"[{DELETIONS}, shown as ~~struck through~~: {deletions}]")
+        if hidden := self._counts[HIDDEN]:
+            yield LostContent(HIDDEN, hidden)
+
     def _paragraph(self, element: Element) -> Iterator[Block]:
         self._paragraphs += 1
         place = BlockPlace(paragraph=self._paragraphs)
-        runs = Runs(self._relations, self._comments).of(element)
+        runs = Runs(self._relations, self._comments, self._styles, self._counts).of(element)
         level = self._styles.heading_level(element)
-        item = self._styles.list_of(element)
+        item = self._styles.list_of(element, self._numbering.level_of_style)
+        marker = self._numbering.marker(*item) if item is not None else ""  # items without text are counted too
         is_first = True
         for run in runs:
             if isinstance(run, Element):
                 yield from self._drawn(run, place)
             elif run.strip():
                 if level is not None:
-                    yield heading(run, level, place)
-                elif item is not None:
-                    marker = self._numbering.marker(*item) if is_first else "-"
-                    yield list_item(run, marker, item[1], place)
+                    number = f"{marker} " if is_first and marker not in ("", BULLET) else ""
+                    yield heading(number + run, level, place)
+                elif item is not None and marker:
+                    yield list_item(run, marker if is_first else BULLET, item[1], place)
                 else:
                     yield MarkdownText(run.strip(), place)
                 is_first = False
@@ -133,7 +145,7 @@ class _DocxReader:
             merge = cell.find("tcPr/vMerge")
             is_covered = merge is not None and merge.get("val") != "restart"
             texts: list[str] = []
-            for each in _unskipped(cell, into=("sdt", "sdtContent", "customXml")):
+            for each in _with_controls(_unskipped(cell, into=("sdt", "sdtContent", "customXml"))):
                 if each.tag == "p":
                     blocks = list(self._paragraph(each))
                     texts += [block.text for block in blocks if isinstance(block, MarkdownText)]
@@ -147,7 +159,8 @@ class _DocxReader:
         return cells
 
     def _text(self, element: Element) -> str:
-        return "".join(run for run in Runs(self._relations, {}).of(element) if isinstance(run, str))
+        runs = Runs(self._relations, {}, self._styles, self._counts).of(element)
+        return "".join(run for run in runs if isinstance(run, str))
 
     def _read_comments(self) -> dict[str, str]:
         comments: dict[str, str] = {}
@@ -162,6 +175,24 @@ class _DocxReader:
 
 def _note_prefix(kind: str) -> str:
     return "e" if kind == "endnotes" else ""
+
+
+def _with_controls(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yields the elements; a paragraph that a content control is around has the control in itself."""
+    control: Element | None = None
+    for element in elements:
+        if element.tag == "sdtPr":
+            control = element
+        elif control is not None and element.tag == "p":
+            wrapped, inside = Element("p", element.attrib), Element("sdt")
+            inside.append(control)
+            for child in element:
+                (wrapped if child.tag == "pPr" else inside).append(child)
+            wrapped.append(inside)
+            control = None
+            yield wrapped
+        else:
+            yield element
 
 
 def _unskipped(element: Element, into: tuple[str, ...] | None = None) -> Iterator[Element]:
