@@ -160,9 +160,9 @@ def legacy(data: str, shown: str = "") -> str:
          "<w:sdtContent><w:r><w:t>☒</w:t></w:r></w:sdtContent></w:sdt>", "[x]"),
         ('<w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="0"/></w14:checkbox></w:sdtPr>'
          "<w:sdtContent><w:r><w:t>☐</w:t></w:r></w:sdtContent></w:sdt>", "[ ]"),
-        ("<w:sdt><w:sdtPr><w:dropDownList/></w:sdtPr><w:sdtContent><w:r><w:t>B</w:t></w:r></w:sdtContent></w:sdt>", "B"),
+        ("<w:sdt><w:sdtPr><w:comboBox/></w:sdtPr><w:sdtContent><w:r><w:t>B</w:t></w:r></w:sdtContent></w:sdt>", "B"),
         ("<w:sdt><w:sdtPr><w:showingPlcHdr/></w:sdtPr><w:sdtContent><w:r><w:t>Pick.</w:t></w:r></w:sdtContent></w:sdt>",
-         "[not filled in: Choose.]"),
+         "[not filled in: Pick.]"),
     ],
 )  # fmt: skip
 def test_form_fields_have_their_state(xml: str, expected: str):

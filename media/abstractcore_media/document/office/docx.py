@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
 from ..format_handler import DocumentFile
-from .charts import chart_rows
+from .charts import chart_blocks
 from .docx_numbering import BULLET, Numbering
 from .docx_runs import DELETIONS, HIDDEN, Runs
 from .docx_styles import Styles
@@ -113,7 +113,7 @@ class _DocxReader:
             relation = self._relations.get(each.get("r:id", ""))
             if relation is not None:
                 self._tables += 1
-                yield from table(chart_rows(self._package, relation.target, place), f"chart {self._tables}")
+                yield from chart_blocks(self._package, relation.target, place, f"chart {self._tables}")
         yield from picture_of(element, self._package, self._relations, place)
         for each in element.iter("relIds"):  # SmartArt
             relation = self._relations.get(each.get("r:dm", ""))

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading
 from ..format_handler import DocumentFile
 from ..marks import MarkedText, marked
 from ..sheets import SheetRow, TableBudget, column_index, column_name, hidden_columns, with_hidden_mark
 from ..xml_elements import text_inside
 from .cell_formats import CellFormats, at, font_marks
-from .charts import chart_rows
+from .charts import chart_blocks
+from .drawing_text import paragraph_text
 from .package import Package, Relationship
 from .pictures import picture_of
 
@@ -181,9 +182,9 @@ def _drawing(package: Package, path: str, sheet: str) -> Iterator[Block]:
         for each in anchor.iter("chart"):
             relation = relations.get(each.get("r:id", ""))
             if relation is not None:
-                yield from table(chart_rows(package, relation.target, place), f"{sheet} chart {number}")
+                yield from chart_blocks(package, relation.target, place, f"{sheet} chart {number}")
         yield from picture_of(anchor, package, relations, place)
-        texts = ("".join(each.text or "" for each in paragraph.iter("t")) for paragraph in anchor.iter("p"))
+        texts = (paragraph_text(paragraph, relations) for paragraph in anchor.iter("p"))
         yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         if anchor.find(".//oleObj") is not None:
             yield LostContent("embedded objects", 1, where=sheet)
