@@ -159,7 +159,7 @@ def _is_set(element: Element, path: str) -> bool:
 
 
 def _office_run(element: Element) -> str:
-    text = "".join(each.text or "" for each in element if each.tag in ("t", "delText"))
+    text = "".join(each.text or "" for each in element.iter() if each.tag in ("t", "delText"))
     if element.find("rPr/nor") is not None:
         return _words(text)
     style, script = _property(element, "rPr/sty"), _property(element, "rPr/scr")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, LostContent, MarkdownText, table
+from ..blocks import Block, BlockPlace, MarkdownText, table
 from ..xml_elements import text_inside
 from .cell_formats import number_text
 from .package import Package
@@ -35,9 +35,13 @@ def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> I
     is_1904 = _value(chart, "date1904") in ("1", "true")
     series = [_series(each, number, is_1904=is_1904) for number, each in enumerate(chart.iter("ser"), 1)]
     series += _extended_series(chart)
-    empty = sum(not each.values for each in series)
-    if empty:
-        yield LostContent("chart series without stored values", empty, where=path)
+    counts = {
+        "chart series without stored values": sum(not each.values for each in series),
+        "labels of chart points": sum(each.find("tx") is not None for each in chart.iter("dLbl")),
+    }
+    for what, count in counts.items():
+        if count:
+            package.losses.count(what, path, count)
     series = [each for each in series if each.values]
     title, axes = _title(chart.find("chart")), _axis_titles(chart)
     yield MarkdownText(f"[{'; '.join(filter(None, (_kind(chart) + (f': {title}' if title else ''), *axes)))}]", place)

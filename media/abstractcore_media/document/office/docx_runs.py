@@ -9,13 +9,14 @@ from xml.etree.ElementTree import Element
 
 from ..equations import in_markdown, latex_of_office
 from ..marks import PLAIN, MarkedText, Marks, with_reading
+from ..vocabularies import LossCounter
 from .docx_styles import RunProperties, Styles, child_value, is_on, number_of, run_properties
 from .package import Relationship
 from .symbol_fonts import symbol
 
-DELETIONS, HIDDEN = "tracked deletions", "hidden texts"
+DELETIONS = "tracked deletions"
 
-_SKIPPED = frozenset({"moveFrom", "Fallback", "pPr", "rPr", "sdtPr", "rubyPr"})
+_SKIPPED = frozenset({"pPr", "rPr", "sdtPr", "rubyPr"})
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "softHyphen": ""}
 _LINK = re.compile(r'\s*HYPERLINK\s+"([^"]{1,2000})"', re.IGNORECASE)
@@ -31,11 +32,13 @@ class Runs:
         comments: Mapping[str, str],
         styles: Styles,
         counts: Counter[str],
+        losses: LossCounter,
     ) -> None:
         self._relations = relations
         self._comments = comments
         self._styles = styles
         self._counts = counts
+        self._losses = losses
         self._text = MarkedText()
         self._marks = PLAIN
         self._paragraph = RunProperties()
@@ -102,7 +105,7 @@ class Runs:
         self._marks = Marks(own.rise or "", bool(own.is_struck) or self._is_deleted)
         self._is_hidden = bool(own.is_hidden)
         if self._is_hidden and any(each.text and each.text.strip() for each in element.iter("t")):
-            self._counts[HIDDEN] += 1
+            self._losses.count("hidden texts")
         self._walk(element)
         self._marks, self._is_hidden = before
 

@@ -11,6 +11,9 @@ from .charts import chart_blocks
 from .drawing_text import body_lines, link_target, paragraph_text
 from .package import Package, Relationship
 from .pictures import picture_of
+from .vocabulary import OFFICE
+
+VOCABULARY = OFFICE
 
 _TITLES = ("title", "ctrTitle")
 _NOT_CONTENT = ("dt", "ftr", "sldNum", "sldImg", "hdr")
@@ -42,9 +45,12 @@ class _Slide:
         self._tables = 0
 
     def blocks(self) -> Iterator[Block]:
+        self._package.losses.place = f"slide {self._number}"
         slide = self._package.whole(self._path, "sld")
         hidden = ", hidden" if slide.get("show") in ("0", "false") else ""
         yield PageStart(self._number, f"[slide {self._number}{hidden}]")
+        for background in slide.findall("cSld/bg"):
+            yield from picture_of(background, self._package, self._relations, BlockPlace(page=self._number))
         for tree in slide.findall("cSld/spTree"):
             yield from self._shapes(tree)
         yield from self._notes()
@@ -54,8 +60,11 @@ class _Slide:
         for shape in tree:
             properties = next((found for each in shape if (found := each.find("cNvPr")) is not None), None)
             if properties is not None and properties.get("hidden") in ("1", "true"):
-                yield LostContent("hidden shapes", 1, where=f"slide {self._number}")
+                self._package.losses.count("hidden shapes")
             elif shape.tag == "sp":
+                for filling in shape.iterfind("spPr"):
+                    place = self._place(filling.find("xfrm"))
+                    yield from picture_of(filling, self._package, self._relations, place)
                 yield from self._texts(shape)
             elif shape.tag == "graphicFrame":
                 yield from self._frame(shape)

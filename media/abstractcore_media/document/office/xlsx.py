@@ -20,6 +20,9 @@ from .charts import chart_blocks
 from .drawing_text import paragraph_text
 from .package import Package, Relationship
 from .pictures import picture_of
+from .vocabulary import OFFICE
+
+VOCABULARY = OFFICE
 
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 _HYPERLINK = re.compile(r'HYPERLINK\(\s*"((?:https?|ftp|mailto):(?:[^"]|""){1,2000})"', re.IGNORECASE)
@@ -47,6 +50,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
 
 
 def _sheet(package: Package, path: str, name: str, cells: _Cells, budget: TableBudget) -> Iterator[Block]:
+    package.losses.place = f"sheet {name}"
     relations = package.relationships(path)
     cells.begin_sheet(_comments(package, path), _links(package, path, relations))
     chunks = package.chunks(path)  # only to count rows beyond the budget
