@@ -44,38 +44,42 @@ class CellFormats:
         self._is_1904 = is_1904
         own: dict[str, str] = {}
         fonts: list[Marks] = []
-        self._codes: list[str] = []
-        self._marks: list[Marks] = []
+        self._styles: dict[str, tuple[str, Marks]] = {}
         for part in package.elements(path, "numFmts", "fonts", "cellXfs") if path else ():
             if part.tag == "numFmts":
                 own = {each.get("numFmtId", ""): each.get("formatCode", "") for each in part}
             elif part.tag == "fonts":
                 fonts = [font_marks(each) for each in part.iterfind("font")]
             else:
-                styles = [(each.get("numFmtId", "0"), each.get("fontId", "0")) for each in part.iterfind("xf")]
-                self._codes = [own.get(key) or _built_in(key) for key, _ in styles]
-                self._marks = [at(fonts, font) or PLAIN for _, font in styles]
+                for index, each in enumerate(part.iterfind("xf")):
+                    key = each.get("numFmtId", "0")
+                    self._styles[str(index)] = (
+                        own.get(key) or _built_in(key),
+                        at(fonts, each.get("fontId", "0")) or PLAIN,
+                    )
+        self._standard = self._styles.get("0", ("General", PLAIN))
 
     def shown(self, value: str, style: str, *, is_computed: bool = False) -> str:
         """Returns a number as a text; one that no number of a spreadsheet is, as it is written."""
+        if value.isdecimal() and len(value) < 16 and self._styles.get(style, self._standard)[0] == "General":
+            return value
         try:
             number = float(value)
         except ValueError:
             return value
         if not isfinite(number):
             return value
-        return number_text(number, self._code(style), is_1904=self._is_1904, is_computed=is_computed)
+        return number_text(
+            number, self._styles.get(style, self._standard)[0], is_1904=self._is_1904, is_computed=is_computed
+        )
 
     def text(self, value: str, style: str) -> str:
         """Returns a text by the format of its cell."""
-        return text_by_format(value, self._code(style))
+        return text_by_format(value, self._styles.get(style, self._standard)[0])
 
     def marks(self, style: str) -> Marks:
         """Returns the marks that the font of a cell has."""
-        return at(self._marks, style or "0") or PLAIN
-
-    def _code(self, style: str) -> str:
-        return at(self._codes, style or "0") or "General"
+        return self._styles.get(style, self._standard)[1]
 
 
 def font_marks(font: Element | None) -> Marks:
@@ -111,12 +115,14 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
     if section.is_date:
         return _moment_text(value, section, is_1904=is_1904)
     found = section.shown(value, has_sign)
-    shown = " ".join(found.text.split())
+    shown = found.text.strip()
+    if "  " in shown:  # blanks that align a number with those above it
+        shown = " ".join(shown.split())
     if found.value is None:
         if value in (0, 1):
             return shown
         return f"{shown} ({general(number)})" if shown else f"[not shown: {general(number)}]"
-    hidden = _hidden(value, found.value, is_computed=is_computed)
+    hidden = None if found.value == value else _hidden(value, found.value, is_computed=is_computed)
     if not hidden:
         return shown
     return f"{shown} ({general(float(hidden * 100))}%)" if section.has("percent") else f"{shown} ({hidden:f})"
@@ -124,8 +130,6 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
 
 def _hidden(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
     """Returns the number where the shown one is too far from it, or lacks digits that somebody typed."""
-    if value == shown:
-        return None
     has_typed_digits = not is_computed and len(value.normalize().as_tuple().digits) <= _TYPED_DIGITS
     if has_typed_digits:
         return value

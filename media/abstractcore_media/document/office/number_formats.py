@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 MAX_CODE = 255
 """The characters that a format may have, as in Excel; a longer one is read as General."""
@@ -26,7 +26,7 @@ _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d{1,30}(?:\.\d{0,30})?)")
 _COMPARE: dict[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "=": operator.eq, "<>": operator.ne,
 }  # fmt: skip
-_ROUNDING = Context(prec=400, rounding=ROUND_HALF_UP)
+_ROUNDING = Context(prec=1000, rounding=ROUND_HALF_UP)
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
 _DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -36,8 +36,7 @@ _Token: TypeAlias = tuple[str, str]
 "text", "ampm", a field of a date or an elapsed time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownNumber:
+class ShownNumber(NamedTuple):
     """`value` is the number that the text stands for; None where it shows no digit."""
 
     text: str
@@ -130,19 +129,23 @@ class Section:
 
     def shown(self, value: Decimal, has_sign: bool) -> ShownNumber:
         """Returns a number; `has_sign` where the section itself shows that it is negative."""
-        size = abs(value)
+        is_negative = value < 0
+        size = -value if is_negative else value
         if self._is_fraction:
             text, stands_for = _fraction(self.tokens, size)
         elif self._is_scientific:
             text, stands_for = self._number.scientific(size)
         elif self._has_digits:
-            text, stands_for = self._number.shown(size.scaleb(2 * self._percents), 2 * self._percents)
+            shift = 2 * self._percents
+            text, stands_for = self._number.shown(size.scaleb(shift) if shift else size, shift)
         elif self.has("general") or self.has("text"):
             text, stands_for = self.with_text(general(float(size))), size
         else:
             text, stands_for = "".join(text for _, text in self.tokens), None
-        sign = "-" if value < 0 and not has_sign and stands_for != 0 else ""
-        return ShownNumber(sign + text, -stands_for if stands_for and value < 0 else stands_for)
+        if not is_negative:
+            return ShownNumber(text, stands_for)
+        sign = "-" if not has_sign and stands_for != 0 else ""
+        return ShownNumber(sign + text, -stands_for if stands_for else stands_for)
 
     def date(self, moment: Moment) -> str:
         """Returns a date and a time of day."""

@@ -83,7 +83,9 @@ def _rows(elements: Iterator[Element], cells: _Cells) -> Iterator[SheetRow]:
         number = int(given) if given.isdecimal() and len(given) < 8 else number + 1
         texts: dict[int, str] = {}
         column = -1
-        for cell in element.iterfind("c"):
+        for cell in element:
+            if cell.tag != "c":
+                continue
             address = cell.get("r", "")
             column = column_index(address) if address else column + 1
             text = cells.text(cell, address)
