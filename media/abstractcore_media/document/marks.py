@@ -29,7 +29,7 @@ class MarkedText:
         """Adds a run."""
         if not text:
             return
-        if self._pieces and self._pieces[-1][1] == marks:
+        if self._pieces and (self._pieces[-1][1] is marks or self._pieces[-1][1] == marks):
             self._pieces[-1][0].append(text)
         else:
             self._pieces.append(([text], marks))

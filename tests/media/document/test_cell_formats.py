@@ -91,6 +91,8 @@ def test_numbers_are_shown_as_libreoffice_shows_them(system: str, code: str):
         (1, "dddd", "Sunday (1900-01-01)"),
         (-3, "yyyy", "-3"),
         (3e9, "yyyy-mm-dd", "3000000000"),
+        (1e300, "d/m/yyyy", "1E+300"),
+        (1e300, "0." + "0" * 240, "1" + "0" * 300 + "." + "0" * 240),
         (1, "0" * 100_000, "1"),
         (12, '"my days" 0', "my days 12"),
     ],

@@ -15,7 +15,7 @@ from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 from ..marks import PLAIN, Marks
-from .number_formats import Moment, NumberFormat, Section, exact, general
+from .number_formats import FormatSection, Moment, NumberFormat, exact, general
 from .package import Package
 
 _BUILT_IN = {
@@ -137,7 +137,7 @@ def _hidden(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | N
 
 
 @lru_cache(maxsize=1024)
-def _moment_text(value: Decimal, section: Section, *, is_1904: bool) -> str:
+def _moment_text(value: Decimal, section: FormatSection, *, is_1904: bool) -> str:
     fields = section.fields
     if "elapsed" in fields:
         return section.elapsed(value)
@@ -156,12 +156,15 @@ def _moment_text(value: Decimal, section: Section, *, is_1904: bool) -> str:
     return f"{shown} ({day} {time})" if fields & _TIME else f"{shown} ({day})"
 
 
-def moment_of(value: Decimal, section: Section, *, is_1904: bool) -> Moment | None:
+def moment_of(value: Decimal, section: FormatSection, *, is_1904: bool) -> Moment | None:
     """Returns the fields of a date; None for a number that is none. 1900 has a 29 February, as in Excel."""
+    most = 2_957_004 if is_1904 else 2_958_466
+    if not 0 <= value < most:
+        return None
     step = 1 if section.has("fraction") else 1000
     milliseconds = round(value * 86_400_000 / step) * step if section.fields & _TIME else value // 1 * 86_400_000
     days, milliseconds = divmod(int(milliseconds), 86_400_000)
-    if not 0 <= days < (2_957_004 if is_1904 else 2_958_466):
+    if days >= most:  # rounded up to the day after the last one
         return None
     if is_1904:
         found = date(1904, 1, 1) + timedelta(days)

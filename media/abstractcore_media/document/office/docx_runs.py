@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 from ..equations import in_markdown, latex_of_office
 from ..marks import PLAIN, MarkedText, Marks, with_reading
 from ..vocabularies import LossCounter
-from .docx_styles import RunProperties, Styles, child_value, is_on, number_of, run_properties
+from .docx_styles import NO_PROPERTIES, Styles, child_value, is_on, number_of, run_properties
 from .package import Relationship
 from .symbol_fonts import symbol
 
@@ -41,7 +41,7 @@ class Runs:
         self._losses = losses
         self._text = MarkedText()
         self._marks = PLAIN
-        self._paragraph = RunProperties()
+        self._paragraph = NO_PROPERTIES
         self._is_hidden = False
         self._is_deleted = False
         self._fields: list[tuple[list[str], str]] = []
@@ -96,11 +96,15 @@ class Runs:
 
     def _run(self, element: Element) -> None:
         properties = element.find("rPr")
-        own = run_properties(properties)
-        style = self._styles.run_properties(child_value(properties, "rStyle") or "") if properties is not None else None
-        if style is not None:
-            own = own.over(style)
-        own = own.over(self._paragraph)
+        own = self._paragraph
+        if properties is not None:
+            style = child_value(properties, "rStyle")
+            own = self._styles.run_properties(style).over(own) if style else own
+            direct = run_properties(properties)
+            own = own if direct is NO_PROPERTIES else direct.over(own)
+        if own is NO_PROPERTIES and not self._is_deleted:
+            self._walk(element)
+            return
         before = self._marks, self._is_hidden
         self._marks = Marks(own.rise or "", bool(own.is_struck) or self._is_deleted)
         self._is_hidden = bool(own.is_hidden)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
@@ -16,8 +16,11 @@ _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 
 def child_value(element: Element | None, path: str) -> str | None:
     """Returns the attribute `val` of the element at `path`; None if there is none."""
-    found = element.find(path) if element is not None else None
-    return found.get("val") if found is not None else None
+    for tag in path.split("/"):
+        if element is None:
+            return None
+        element = element.find(tag)
+    return element.get("val") if element is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +41,20 @@ class RunProperties:
 
 
 NO_PROPERTIES = RunProperties()
+_RISES = {"superscript": "sup", "subscript": "sub"}
 
 
 def run_properties(element: Element | None) -> RunProperties:
     """Returns what the properties of a run (rPr) say of its marks."""
-    if element is None:
-        return NO_PROPERTIES
-    rise = child_value(element, "vertAlign")
-    strikes = [found for tag in ("strike", "dstrike") if (found := element.find(tag)) is not None]
-    hidden = element.find("vanish")
-    if rise is None and not strikes and hidden is None:
-        return NO_PROPERTIES
-    return RunProperties(
-        None if rise is None else {"superscript": "sup", "subscript": "sub"}.get(rise, ""),
-        any(map(is_on, strikes)) if strikes else None,
-        None if hidden is None else is_on(hidden),
-    )
+    found = NO_PROPERTIES
+    for each in element if element is not None else ():
+        if each.tag == "vertAlign":
+            found = replace(found, rise=_RISES.get(each.get("val", ""), ""))
+        elif each.tag in ("strike", "dstrike"):
+            found = replace(found, is_struck=is_on(each) or bool(found.is_struck))
+        elif each.tag == "vanish":
+            found = replace(found, is_hidden=is_on(each))
+    return found
 
 
 class Styles:

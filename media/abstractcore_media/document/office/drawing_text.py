@@ -23,7 +23,7 @@ def paragraph_text(paragraph: Element, relations: Mapping[str, Relationship]) ->
     for each in paragraph:
         if each.tag in ("r", "fld"):
             properties = each.find("rPr")
-            text = "".join(part.text or "" for part in each.iterfind("t"))
+            text = each.findtext("t") or ""
             target = link_target(properties, relations) if text.strip() else ""
             found.add("[" if target else "")
             found.add(text, _marks(properties))
@@ -53,7 +53,7 @@ def _marks(properties: Element | None) -> Marks:
     return Marks(rise, properties.get("strike", "noStrike") != "noStrike")
 
 
-class Markers:
+class ParagraphMarkers:
     """The markers of the paragraphs of one text body, in order."""
 
     def __init__(self, body: Element) -> None:
@@ -82,6 +82,8 @@ class Markers:
         return _numbered(number, style), level
 
     def _kind(self, properties: Element | None, level: int) -> Element | None:
+        if properties is None and self._styles is None:
+            return None
         style = self._styles.find(f"lvl{level + 1}pPr") if self._styles is not None else None
         for source in (properties, style):
             for each in source if source is not None else ():
@@ -104,7 +106,7 @@ def _numbered(number: int, style: str) -> str:
 
 def body_lines(body: Element, relations: Mapping[str, Relationship]) -> Iterator[tuple[str, str | None, int]]:
     """Yields the text, the marker and the level of each paragraph of a text body."""
-    markers = Markers(body)
+    markers = ParagraphMarkers(body)
     for paragraph in body.iterfind("p"):
         text = paragraph_text(paragraph, relations)
         if text.strip():

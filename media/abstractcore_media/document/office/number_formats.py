@@ -71,7 +71,7 @@ class NumberFormat:
         """Returns a text as a cell of this format shows it."""
         return text if self._text is None else self._text.with_text(text)
 
-    def section(self, value: Decimal) -> tuple[Section, bool]:
+    def section(self, value: Decimal) -> tuple[FormatSection, bool]:
         """Returns the section for a number, and whether the section shows a minus for it by itself."""
         sections = self._numbers
         if self._is_conditional:
@@ -82,7 +82,7 @@ class NumberFormat:
                 negative = len(sections) == 3 and sections[1].condition is None and value < 0
                 chosen = sections[1] if negative else others[-1] if others else None
                 own_sign = negative or (len(sections) == 2 and sections[0].is_positive_only() and value < 0)
-                return chosen or Section([("literal", "########")], None), own_sign
+                return chosen or FormatSection([("literal", "########")], None), own_sign
             return chosen, value < 0 and chosen.is_negative_only()
         if value < 0 and len(sections) > 1:
             return sections[1], True
@@ -95,7 +95,7 @@ class NumberFormat:
         return section.shown(value, has_sign)
 
 
-class Section:
+class FormatSection:
     """One section of a format."""
 
     def __init__(self, tokens: list[_Token], condition: tuple[str, Decimal] | None) -> None:
@@ -410,15 +410,15 @@ _OTHER = {
 }
 
 
-def _sections(code: str) -> list[Section]:
+def _sections(code: str) -> list[FormatSection]:
     """Returns the sections of a format."""
-    sections: list[Section] = []
+    sections: list[FormatSection] = []
     tokens: list[_Token] = []
     condition: tuple[str, Decimal] | None = None
     for found in _TOKEN.finditer(code):
         kind, text = found.lastgroup or "fill", found[0]
         if text == ";":
-            sections.append(Section(tokens, condition))
+            sections.append(FormatSection(tokens, condition))
             tokens, condition = [], None
         elif kind == "bracket":
             inside = found["bracket"]
@@ -428,7 +428,7 @@ def _sections(code: str) -> list[Section]:
                 tokens += _bracket(inside)
         elif kind != "fill":
             tokens.append(_token(kind, found[kind]))
-    sections.append(Section(tokens, condition))
+    sections.append(FormatSection(tokens, condition))
     return sections
 
 
