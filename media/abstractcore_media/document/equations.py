@@ -266,8 +266,8 @@ _OFFICE: dict[str, Callable[[Element], str]] = {
 
 
 def _mathml_all(element: Element) -> str:
-    """Returns what is in an element, a fence with everything in it as one."""
-    return _joined(_mathml(each) for each in element)
+    """Returns everything in an element."""
+    return _joined((_symbols(_plain(element)), *map(_mathml, element)))
 
 
 def _mathml(element: Element) -> str:
