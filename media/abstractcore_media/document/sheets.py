@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .blocks import Block, BlockPlace, LostContent, MarkdownText, table
@@ -80,6 +80,24 @@ def column_index(cell: str) -> int:
         if index > MAX_COLUMNS:
             return -1
     return index - 1
+
+
+def hidden_columns(ranges: Sequence[tuple[int, int]], place: BlockPlace) -> MarkdownText:
+    """Returns the mark of columns that a sheet does not show, by the first and last one of each range."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(each for each in ranges if 0 <= each[0] <= each[1]):
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    names = ("-".join(column_name(min(column, MAX_COLUMNS)) for column in dict.fromkeys(each)) for each in joined)
+    return MarkdownText(f"[hidden columns: {', '.join(names)}]" if joined else "", place)
+
+
+def with_hidden_mark(cells: dict[int, str]) -> dict[int, str]:
+    """Returns the cells of a row that a sheet does not show, marked as such."""
+    first = min(cells)
+    return {**cells, first: f"[hidden row] {cells[first]}"}
 
 
 def _table(rows: list[SheetRow], sheet: str | None, name: str) -> Iterator[MarkdownText]:

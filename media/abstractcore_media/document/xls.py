@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from datetime import datetime
 from importlib import import_module
 from typing import Any, cast
 
 from ..common.extras import missing_extra
 from .blocks import Block, BlockPlace, heading
 from .format_handler import DocumentFile
-from .office.cell_formats import kind_of, number_text
+from .office.cell_formats import number_text, text_by_format
 from .office.decryption import decrypted, needs_password
-from .sheets import SheetRow, TableBudget
+from .sheets import SheetRow, TableBudget, hidden_columns, with_hidden_mark
 
 _MAX_BYTES = 100_000_000
 
@@ -43,20 +42,24 @@ def read(file: DocumentFile) -> Iterator[Block]:
         file.work.check()
         sheet = book.sheet_by_index(number)
         yield heading(f"{name}{' (hidden)' if sheet.visibility else ''}", 2, BlockPlace(sheet=name))
+        hidden = sorted(column for column, info in sheet.colinfo_map.items() if info.hidden)
+        yield hidden_columns([(column, column) for column in hidden if column < sheet.ncols], BlockPlace(sheet=name))
         rows = _rows(sheet, book)
         yield from budget.blocks(name, rows, (1 for _ in rows))
         book.unload_sheet(number)
 
 
-def _epoch(book: Any) -> datetime:
-    return datetime(1904, 1, 1) if book.datemode else datetime(1899, 12, 30)
-
-
 def _rows(sheet: Any, book: Any) -> Iterator[SheetRow]:
+    links = {place: link.url_or_path for place, link in sheet.hyperlink_map.items() if link.type == "url"}
     for number in range(sheet.nrows):
-        cells = {column: text for column, cell in enumerate(sheet.row(number)) if (text := _shown(cell, book))}
-        if cells:
-            yield SheetRow(number + 1, cells)
+        texts: dict[int, str] = {}
+        for column, cell in enumerate(sheet.row(number)):
+            if text := _shown(cell, book):
+                link = links.get((number, column))
+                texts[column] = f"[{text}]({link})" if link else text
+        if texts:
+            row = sheet.rowinfo_map.get(number)
+            yield SheetRow(number + 1, with_hidden_mark(texts) if row is not None and row.hidden else texts)
 
 
 def _shown(cell: Any, book: Any) -> str:
@@ -67,9 +70,8 @@ def _shown(cell: Any, book: Any) -> str:
         return "TRUE" if cell.value else "FALSE"
     if cell.ctype == kinds.XL_CELL_ERROR:
         return kinds.error_text_from_code.get(cell.value, "#ERROR")
-    if cell.ctype == kinds.XL_CELL_TEXT:
-        return cell.value
-    if cell.ctype == kinds.XL_CELL_DATE:
-        return number_text(cell.value, "date", _epoch(book))
     found = book.format_map.get(book.xf_list[cell.xf_index].format_key) if cell.xf_index is not None else None
-    return number_text(cell.value, kind_of(found.format_str, "0") if found is not None else "", _epoch(book))
+    code = found.format_str if found is not None else "General"
+    if cell.ctype == kinds.XL_CELL_TEXT:
+        return text_by_format(cell.value, code)
+    return number_text(cell.value, code, is_1904=bool(book.datemode))

@@ -66,6 +66,9 @@ def test_mutated_file_is_read_or_a_typed_error(path: Path):
         attempt(mutated(path.read_bytes(), chance), path.name)
 
 
+_WORD = b'<document xmlns="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+
+
 def docx(document: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -76,7 +79,7 @@ def docx(document: bytes) -> bytes:
 
 @pytest.mark.exhaustive
 def test_zip_bomb_in_a_docx_is_refused_in_bounded_memory():
-    bomb = docx(b"<document><body><p><r><t>" + b"a" * 400_000_000)
+    bomb = docx(_WORD + b"<body><p><r><t>" + b"a" * 400_000_000)
     assert len(bomb) < 1_000_000
     tracemalloc.start()
     try:
@@ -90,8 +93,8 @@ def test_zip_bomb_in_a_docx_is_refused_in_bounded_memory():
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (b"<document>" + b"<p>" * 1000, "nested more than 250 deep"),
-        (b"<document><p>" + b"<r/>" * 600_000 + b"</p></document>", "more than 500,000 others"),
+        (_WORD + b"<p>" * 1000, "nested more than 250 deep"),
+        (_WORD + b"<p>" + b"<r/>" * 600_000 + b"</p></document>", "more than 500,000 others"),
         (
             b"<!DOCTYPE x [<!ENTITY a 'aaaa'>]><document><p><r><t>&a;</t></r></p></document>",
             "document type declaration",

@@ -115,3 +115,10 @@ def test_charts_have_their_titles():
     chart += "</chart:plot-area></chart:chart></office:chart>"
     body = f"<text:p><draw:frame><draw:object>{chart}</draw:object></draw:frame></text:p>"
     assert converted(document("text", body), "file.odt").text == "besides\n\nSales 2025\n\ntonnes"
+
+
+def test_equations_are_latex():
+    formula = "<math:math><math:semantics><math:msup><math:mi>x</math:mi><math:mn>2</math:mn></math:msup>"
+    formula += "<math:annotation math:encoding='StarMath 5.0'>x^2</math:annotation></math:semantics></math:math>"
+    body = f"<text:p><draw:frame><draw:object>{formula}</draw:object></draw:frame></text:p>"
+    assert converted(document("text", body), "file.odt").text == "besides\n\n$$x^{2}$$"

@@ -1,24 +1,31 @@
 """DOCX: headings, lists, tables, notes, comments, headers and footers, text boxes and pictures (ECMA-376, part 1).
 
-Deleted text of tracked changes is left out. Paragraphs are counted from 1, those in table cells and text boxes too.
+Deletions of tracked changes are struck through. Paragraphs are counted from 1, also in table cells and text boxes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
 from ..format_handler import DocumentFile
-from .charts import chart_rows
-from .docx_runs import Runs
-from .docx_styles import Numbering, Styles
+from .charts import chart_blocks
+from .docx_numbering import BULLET, Numbering
+from .docx_runs import DELETIONS, Runs
+from .docx_styles import Styles
 from .package import Package
 from .pictures import picture_of
+from .vocabulary import OFFICE
+
+VOCABULARY = replace(OFFICE, places={"w:p": "paragraph"})
 
 _TITLE = "Word document"
-_SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
-"""Deleted and moved text, and the second form of drawings for old programs."""
+_INLINE = frozenset({"del", "oMath", "oMathPara", "r"})
+_BLOCKS = ("p", "tbl", "sdtPr", *_INLINE)
+"""What stands in a document or header; inline content that no paragraph is around, such as equations, too."""
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
@@ -26,10 +33,11 @@ def read(file: DocumentFile) -> Iterator[Block]:
     package = Package(file, _TITLE)
     reader = _DocxReader(package, package.main)
     yield from reader.edges("header")
-    yield from reader.body(package.elements(package.main, "p", "tbl", "del", "moveFrom"))
+    yield from reader.body(package.elements(package.main, *_BLOCKS))
     yield from reader.notes("footnotes", "footnote")
     yield from reader.notes("endnotes", "endnote")
     yield from reader.edges("footer")
+    yield from reader.account()
 
 
 class _DocxReader:
@@ -37,14 +45,15 @@ class _DocxReader:
         self._package = package
         self._relations = package.relationships(path)
         self._styles = Styles(package, self._path("styles"))
-        self._numbering = Numbering(package, self._path("numbering"))
+        self._numbering = Numbering(package, self._path("numbering"), self._styles.lists)
+        self._counts: Counter[str] = Counter()
         self._comments = self._read_comments()
         self._paragraphs = 0
         self._tables = 0
 
     def body(self, elements: Iterator[Element]) -> Iterator[Block]:
         """Yields the paragraphs and tables among the elements."""
-        for element in elements:
+        for element in _paragraphs(elements):
             if element.tag == "p":
                 yield from self._paragraph(element)
             elif element.tag == "tbl":
@@ -64,44 +73,55 @@ class _DocxReader:
         seen: dict[str, None] = {}
         for relation in self._relations.values():
             if relation.kind == kind:
-                for each in self._package.elements(relation.target, "p"):
-                    if text := " ".join(self._text(each).split()):
-                        seen[text] = None
+                self._package.losses.place = kind
+                for block in _paragraphs(self._package.elements(relation.target, *_BLOCKS)):
+                    for each in block.iter("p") if block.tag == "tbl" else (block,):
+                        if text := " ".join(self._text(each).split()):
+                            seen[text] = None
         for text in seen:
             yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+
+    def account(self) -> Iterator[Block]:
+        """Yields what a reader must know of words that are struck through."""
+        if deletions := self._counts[DELETIONS]:
+            yield MarkdownText(f"[{DELETIONS}, shown as ~~struck through~~: {deletions}]")
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
         self._paragraphs += 1
         place = BlockPlace(paragraph=self._paragraphs)
-        runs = Runs(self._relations, self._comments).of(element)
+        self._package.losses.place = f"paragraph {self._paragraphs}"
+        runs = self._runs(self._comments).of(element)
         level = self._styles.heading_level(element)
-        item = self._styles.list_of(element)
+        item = self._styles.list_of(element, self._numbering.level_of_style)
+        marker = self._numbering.marker(*item) if item is not None else ""  # items without text are counted too
         is_first = True
         for run in runs:
             if isinstance(run, Element):
                 yield from self._drawn(run, place)
             elif run.strip():
                 if level is not None:
-                    yield heading(run, level, place)
-                elif item is not None:
-                    marker = self._numbering.marker(*item) if is_first else "-"
-                    yield list_item(run, marker, item[1], place)
+                    number = f"{marker} " if is_first and marker not in ("", BULLET) else ""
+                    yield heading(number + run, level, place)
+                elif item is not None and marker:
+                    yield list_item(run, marker if is_first else BULLET, item[1], place)
                 else:
                     yield MarkdownText(run.strip(), place)
                 is_first = False
 
     def _drawn(self, element: Element, place: BlockPlace) -> Iterator[Block]:
         """Yields what a drawing holds: text boxes, a chart, a picture."""
-        boxes = [each for each in _unskipped(element) if each.tag == "txbxContent"]
+        boxes = [each for each in _inside(element) if each.tag == "txbxContent"]
         for box in boxes:
             yield from self.body(each for each in box if each.tag in ("p", "tbl"))
         if boxes:
             return
+        for each in element.iter("textpath"):
+            yield MarkdownText(each.get("string", ""), place)
         for each in element.iter("chart"):
             relation = self._relations.get(each.get("r:id", ""))
             if relation is not None:
                 self._tables += 1
-                yield from table(chart_rows(self._package, relation.target, place), f"chart {self._tables}")
+                yield from chart_blocks(self._package, relation.target, place, f"chart {self._tables}")
         yield from picture_of(element, self._package, self._relations, place)
         for each in element.iter("relIds"):  # SmartArt
             relation = self._relations.get(each.get("r:dm", ""))
@@ -120,20 +140,20 @@ class _DocxReader:
         yield from inside
 
     def _rows(self, element: Element) -> Iterator[tuple[Element, int]]:
-        for row in _unskipped(element, into=("sdt", "sdtContent", "ins", "customXml")):
+        for row in _inside(element, into=("sdt", "sdtContent", "ins", "customXml")):
             if row.tag == "tr":
                 yield row, self._paragraphs + 1
 
     def _row(self, row: Element, inside: list[Block]) -> list[str]:
         """Returns the texts of the cells; what cannot stand in a cell is added to `inside`."""
         cells: list[str] = []
-        for cell in _unskipped(row, into=("sdt", "sdtContent", "customXml")):
+        for cell in _inside(row, into=("sdt", "sdtContent", "customXml")):
             if cell.tag != "tc":
                 continue
             merge = cell.find("tcPr/vMerge")
             is_covered = merge is not None and merge.get("val") != "restart"
             texts: list[str] = []
-            for each in _unskipped(cell, into=("sdt", "sdtContent", "customXml")):
+            for each in _paragraphs(_inside(cell, into=("sdt", "sdtContent", "customXml"))):
                 if each.tag == "p":
                     blocks = list(self._paragraph(each))
                     texts += [block.text for block in blocks if isinstance(block, MarkdownText)]
@@ -147,7 +167,21 @@ class _DocxReader:
         return cells
 
     def _text(self, element: Element) -> str:
-        return "".join(run for run in Runs(self._relations, {}).of(element) if isinstance(run, str))
+        """Returns the text of a paragraph that is a part of another block; its pictures are counted."""
+        texts: list[str] = []
+        for run in self._runs({}).of(element):
+            if isinstance(run, str):
+                texts.append(run)
+                continue
+            boxes = [each for each in _inside(run) if each.tag == "txbxContent"]
+            texts += (self._text(each) for box in boxes for each in box.iter("p"))
+            texts += (each.get("string", "") for each in run.iter("textpath"))
+            if any(each.tag in ("blip", "imagedata") for each in run.iter()):
+                self._package.losses.count("pictures of headers, footers and notes")
+        return " ".join(filter(None, texts))
+
+    def _runs(self, comments: dict[str, str]) -> Runs:
+        return Runs(self._relations, comments, self._styles, self._counts, self._package.losses)
 
     def _read_comments(self) -> dict[str, str]:
         comments: dict[str, str] = {}
@@ -164,11 +198,31 @@ def _note_prefix(kind: str) -> str:
     return "e" if kind == "endnotes" else ""
 
 
-def _unskipped(element: Element, into: tuple[str, ...] | None = None) -> Iterator[Element]:
-    """Yields the elements inside, except deleted ones; with `into`, goes only into those that are called so."""
+def _paragraphs(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yields paragraphs and tables; a paragraph that a content control is around has the control in itself."""
+    control: Element | None = None
+    for element in elements:
+        if element.tag == "sdtPr":
+            control = element
+        elif element.tag in _INLINE:
+            around = Element("p")
+            around.append(element)
+            yield around
+        elif control is not None and element.tag == "p":
+            wrapped, inside = Element("p", element.attrib), Element("sdt")
+            inside.append(control)
+            for child in element:
+                (wrapped if child.tag == "pPr" else inside).append(child)
+            wrapped.append(inside)
+            control = None
+            yield wrapped
+        else:
+            yield element
+
+
+def _inside(element: Element, into: tuple[str, ...] | None = None) -> Iterator[Element]:
+    """Yields the elements inside; with `into`, goes only into those that are called so."""
     for child in element:
-        if child.tag in _SKIPPED:
-            continue
         yield child
         if into is None or child.tag in into:
-            yield from _unskipped(child, into)
+            yield from _inside(child, into)

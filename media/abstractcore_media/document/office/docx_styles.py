@@ -1,8 +1,10 @@
-"""Heading levels and list markers of a DOCX, from its styles and numbering."""
+"""The styles of a DOCX: heading levels, lists, and the marks of words."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
@@ -14,31 +16,87 @@ _HEADING = re.compile(r"heading\s*([1-9])", re.IGNORECASE)
 
 def child_value(element: Element | None, path: str) -> str | None:
     """Returns the attribute `val` of the element at `path`; None if there is none."""
-    found = element.find(path) if element is not None else None
-    return found.get("val") if found is not None else None
+    for tag in path.split("/"):
+        if element is None:
+            return None
+        element = element.find(tag)
+    return element.get("val") if element is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunProperties:
+    """How the words of a run are set; None where the run says nothing of it."""
+
+    rise: str | None = None
+    is_struck: bool | None = None
+    is_hidden: bool | None = None
+
+    def over(self, base: RunProperties) -> RunProperties:
+        """Returns these properties, and those of `base` where there are none."""
+        return RunProperties(
+            base.rise if self.rise is None else self.rise,
+            base.is_struck if self.is_struck is None else self.is_struck,
+            base.is_hidden if self.is_hidden is None else self.is_hidden,
+        )
+
+
+NO_PROPERTIES = RunProperties()
+_RISES = {"superscript": "sup", "subscript": "sub"}
+
+
+def run_properties(element: Element | None) -> RunProperties:
+    """Returns what the properties of a run (rPr) say of its marks."""
+    found = NO_PROPERTIES
+    for each in element if element is not None else ():
+        if each.tag == "vertAlign":
+            found = replace(found, rise=_RISES.get(each.get("val", ""), ""))
+        elif each.tag in ("strike", "dstrike"):
+            found = replace(found, is_struck=is_on(each) or bool(found.is_struck))
+        elif each.tag == "vanish":
+            found = replace(found, is_hidden=is_on(each))
+    return found
 
 
 class Styles:
-    """Paragraph styles: which are headings, and which belong to lists."""
+    """Styles of paragraphs and runs: which are headings, which belong to lists, and the marks of their words."""
 
     def __init__(self, package: Package, path: str) -> None:
         self._levels: dict[str, int] = {}
-        self._lists: dict[str, tuple[str, int]] = {}
         self._parents: dict[str, str] = {}
+        self._runs: dict[str, RunProperties] = {}
+        self.lists: dict[str, str] = {}
+        """The list of each style that belongs to one."""
+        self._list_levels: dict[str, int] = {}
         for style in package.elements(path, "style"):
-            key = style.get("styleId", "")
-            name = child_value(style, "name") or key
-            outline = child_value(style, "pPr/outlineLvl")
-            if found := _HEADING.fullmatch(name):
-                self._levels[key] = int(found[1])
-            elif name.lower() == "title":
-                self._levels[key] = 1
-            elif outline is not None and outline.isdecimal() and int(outline) < 9:
-                self._levels[key] = int(outline) + 1
-            number = child_value(style, "pPr/numPr/numId")
-            if number is not None:
-                self._lists[key] = number, _count(child_value(style, "pPr/numPr/ilvl"))
-            self._parents[key] = child_value(style, "basedOn") or ""
+            self._add(style)
+
+    def _add(self, style: Element) -> None:
+        key = style.get("styleId", "")
+        name = child_value(style, "name") or key
+        outline = child_value(style, "pPr/outlineLvl")
+        if found := _HEADING.fullmatch(name):
+            self._levels[key] = int(found[1])
+        elif name.lower() == "title":
+            self._levels[key] = 1
+        elif outline is not None and outline.isdecimal() and int(outline) < 9:
+            self._levels[key] = int(outline) + 1
+        number, level = child_value(style, "pPr/numPr/numId"), child_value(style, "pPr/numPr/ilvl")
+        if number is not None:
+            self.lists[key] = number
+        if level is not None:
+            self._list_levels[key] = number_of(level)
+        self._parents[key] = child_value(style, "basedOn") or ""
+        properties = run_properties(style.find("rPr"))
+        if properties != NO_PROPERTIES:
+            self._runs[key] = properties
+
+    def run_properties(self, key: str) -> RunProperties:
+        """Returns the properties that a style gives to runs."""
+        found = NO_PROPERTIES
+        if self._runs:
+            for style in self._line(key):
+                found = found.over(self._runs.get(style, NO_PROPERTIES))
+        return found
 
     def heading_level(self, paragraph: Element) -> int | None:
         """Returns 1 to 9 for a heading."""
@@ -47,78 +105,36 @@ class Styles:
             return int(outline) + 1
         return self._inherited(self._levels, child_value(paragraph, "pPr/pStyle") or "")
 
-    def list_of(self, paragraph: Element) -> tuple[str, int] | None:
-        """Returns the id of the numbering of an item of a list, and its level from 0."""
-        number = child_value(paragraph, "pPr/numPr/numId")
-        if number is not None:
-            return (number, _count(child_value(paragraph, "pPr/numPr/ilvl"))) if number != "0" else None
-        return self._inherited(self._lists, child_value(paragraph, "pPr/pStyle") or "")
+    def list_of(self, paragraph: Element, level_of_style: Callable[[str, str], int | None]) -> tuple[str, int] | None:
+        """Returns the id of the list of an item, and its level from 0; a style may stand for a level of its list."""
+        style = child_value(paragraph, "pPr/pStyle") or ""
+        level = child_value(paragraph, "pPr/numPr/ilvl")
+        number = child_value(paragraph, "pPr/numPr/numId") or self._inherited(self.lists, style)
+        if number is None or number == "0":
+            return None
+        if level is not None:
+            return number, number_of(level)
+        levels = (level_of_style(number, each) for each in self._line(style))
+        found = next((each for each in levels if each is not None), None)
+        return number, (self._inherited(self._list_levels, style) or 0) if found is None else found
 
     def _inherited(self, values: dict[str, _T], key: str) -> _T | None:
+        return next((values[each] for each in self._line(key) if each in values), None)
+
+    def _line(self, key: str) -> Iterator[str]:
+        """Yields a style and those that it is based on."""
         for _ in range(20):  # styles may be based on each other in a circle
-            if key in values:
-                return values[key]
+            if not key:
+                return
+            yield key
             key = self._parents.get(key, "")
-        return None
 
 
-class Numbering:
-    """The markers of list items, counted in the order of the document."""
-
-    def __init__(self, package: Package, path: str) -> None:
-        abstract: dict[str, dict[int, tuple[str, str, int]]] = {}
-        self._levels: dict[str, dict[int, tuple[str, str, int]]] = {}
-        self._counters: dict[str, dict[int, int]] = {}
-        for each in package.elements(path, "abstractNum", "num"):
-            if each.tag == "abstractNum":
-                abstract[each.get("abstractNumId", "")] = {
-                    _count(level.get("ilvl")): (
-                        child_value(level, "numFmt") or "bullet",
-                        child_value(level, "lvlText") or "",
-                        _count(child_value(level, "start"), 1),
-                    )
-                    for level in each.iter("lvl")
-                }
-            else:
-                self._levels[each.get("numId", "")] = abstract.get(child_value(each, "abstractNumId") or "", {})
-
-    def marker(self, number: str, level: int) -> str:
-        """Returns the marker of the next item, "-" or "2.1."."""
-        levels = self._levels.get(number, {})
-        style, template, start = levels.get(level, ("bullet", "", 1))
-        counters = self._counters.setdefault(number, {})
-        counters[level] = counters.get(level, start - 1) + 1
-        for deeper in [each for each in counters if each > level]:
-            del counters[deeper]
-        if style in ("bullet", "none"):
-            return "-"
-
-        def counted(found: re.Match[str]) -> str:
-            index = int(found[1]) - 1
-            return _formatted(counters.get(index, levels.get(index, ("", "", 1))[2]), levels.get(index, (style,))[0])
-
-        return re.sub(r"%([1-9])", counted, template).strip() or f"{counters[level]}."
-
-
-def _formatted(number: int, style: str) -> str:
-    if style in ("lowerLetter", "upperLetter") and 1 <= number <= 26:
-        letter = chr(ord("a") + number - 1)
-        return letter if style == "lowerLetter" else letter.upper()
-    if style in ("lowerRoman", "upperRoman") and 1 <= number < 4000:
-        roman = _roman(number)
-        return roman.lower() if style == "lowerRoman" else roman
-    return str(number)
-
-
-def _roman(number: int) -> str:
-    digits = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"),
-              (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))  # fmt: skip
-    text = ""
-    for value, digit in digits:
-        text += digit * (number // value)
-        number %= value
-    return text
-
-
-def _count(value: str | None, default: int = 0) -> int:
+def number_of(value: str | None, default: int = 0) -> int:
+    """Returns a count as an attribute has it."""
     return int(value) if value is not None and value.isdecimal() and len(value) < 9 else default
+
+
+def is_on(element: Element | None) -> bool:
+    """Returns whether a property that is on or off is there and on."""
+    return element is not None and element.get("val", "1") not in ("0", "false", "off")

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from ..format_handler import DocumentFile
-from ..xml_elements import elements, whole
+from ..xml_elements import elements
 from ..zip_members import ZipMembers
 from .decryption import decrypted
 
@@ -31,7 +31,8 @@ class Package:
 
     def __init__(self, file: DocumentFile, what: str) -> None:
         self.work = file.work
-        self._members = ZipMembers(decrypted(file), file.work, what)
+        self.losses = file.losses
+        self._members = ZipMembers(decrypted(file), file.work, what, file.losses)
         roots = self.relationships("")
         main = next((each.target for each in roots.values() if each.kind == _DOCUMENT), "")
         self.main = main or next(filter(self._members.__contains__, _MAIN_PARTS), "")
@@ -53,11 +54,11 @@ class Package:
 
     def whole(self, path: str, root: str) -> Element:
         """Returns the element `root` of a part, an empty one if there is none."""
-        return whole(self.chunks(path), root)
+        return next(self.elements(path, root), Element(root))
 
     def elements(self, path: str, *wanted: str, announced: Set[str] = frozenset()) -> Iterator[Element]:
-        """Yields elements of a part by name, each when it is complete."""
-        return elements(self.chunks(path), frozenset(wanted), announced)
+        """Yields elements of a part by name, each when it is complete; what is not read in it is counted."""
+        return elements(self.chunks(path), frozenset(wanted), announced, self.losses, path)
 
     def relationships(self, path: str) -> dict[str, Relationship]:
         """Returns the relationships of a part, by id; of the package itself for ""."""

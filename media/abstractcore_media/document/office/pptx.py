@@ -7,9 +7,13 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, PageStart, heading, list_item, table
 from ..format_handler import DocumentFile
-from .charts import chart_rows
+from .charts import chart_blocks
+from .drawing_text import body_lines, link_target, paragraph_text
 from .package import Package, Relationship
 from .pictures import picture_of
+from .vocabulary import OFFICE
+
+VOCABULARY = OFFICE
 
 _TITLES = ("title", "ctrTitle")
 _NOT_CONTENT = ("dt", "ftr", "sldNum", "sldImg", "hdr")
@@ -41,9 +45,12 @@ class _Slide:
         self._tables = 0
 
     def blocks(self) -> Iterator[Block]:
+        self._package.losses.place = f"slide {self._number}"
         slide = self._package.whole(self._path, "sld")
         hidden = ", hidden" if slide.get("show") in ("0", "false") else ""
         yield PageStart(self._number, f"[slide {self._number}{hidden}]")
+        for background in slide.findall("cSld/bg"):
+            yield from picture_of(background, self._package, self._relations, BlockPlace(page=self._number))
         for tree in slide.findall("cSld/spTree"):
             yield from self._shapes(tree)
         yield from self._notes()
@@ -51,7 +58,13 @@ class _Slide:
 
     def _shapes(self, tree: Element) -> Iterator[Block]:
         for shape in tree:
-            if shape.tag == "sp":
+            properties = next((found for each in shape if (found := each.find("cNvPr")) is not None), None)
+            if properties is not None and properties.get("hidden") in ("1", "true"):
+                self._package.losses.count("hidden shapes")
+            elif shape.tag == "sp":
+                for filling in shape.iterfind("spPr"):
+                    place = self._place(filling.find("xfrm"))
+                    yield from picture_of(filling, self._package, self._relations, place)
                 yield from self._texts(shape)
             elif shape.tag == "graphicFrame":
                 yield from self._frame(shape)
@@ -65,26 +78,29 @@ class _Slide:
         if kind in _NOT_CONTENT:
             return
         place = self._place(shape.find("spPr/xfrm"))
-        for paragraph in shape.iterfind("txBody/p"):
-            text = _text(paragraph)
+        body = shape.find("txBody")
+        target = link_target(shape.find("nvSpPr/cNvPr"), self._relations)
+        default = "-" if kind in ("body", "obj", "") else ""
+        for text, own_marker, level in body_lines(body, self._relations) if body is not None else ():
+            marker = default if own_marker is None else own_marker
+            line = f"[{text}]({target})" if target else text
             if kind in _TITLES:
-                yield heading(text, 2, place)
-            elif kind in ("body", "obj", ""):
-                level = paragraph.find("pPr")
-                yield list_item(text, "-", _number(level, "lvl") if level is not None else 0, place)
+                yield heading(line, 2, place)
+            elif marker:
+                yield list_item(line, marker, level, place)
             else:
-                yield MarkdownText(text, place)
+                yield MarkdownText(line, place)
 
     def _frame(self, frame: Element) -> Iterator[Block]:
         place = self._place(frame.find("xfrm"))
         self._tables += 1
         name = f"slide {self._number} table {self._tables}"
         for found in frame.iter("tbl"):
-            yield from table(((_cells(row), place) for row in found.iterfind("tr")), name)
+            yield from table(((self._cells(row), place) for row in found.iterfind("tr")), name)
         for found in frame.iter("chart"):
             relation = self._relations.get(found.get("r:id", ""))
             if relation is not None:
-                yield from table(chart_rows(self._package, relation.target, place), name)
+                yield from chart_blocks(self._package, relation.target, place, name)
         for found in frame.iter("relIds"):  # SmartArt
             relation = self._relations.get(found.get("r:dm", ""))
             if relation is not None:
@@ -92,6 +108,12 @@ class _Slide:
                     yield list_item(" ".join(each.text or "" for each in point.iter("t")), "-", 0, place)
         for found in frame.iter("oleObj"):
             yield LostContent("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
+
+    def _cells(self, row: Element) -> list[str]:
+        return [
+            "\n".join(paragraph_text(paragraph, self._relations) for paragraph in cell.iter("p"))
+            for cell in row.iterfind("tc")
+        ]
 
     def _picture(self, shape: Element) -> Iterator[Block]:
         for found in shape.iter():
@@ -105,7 +127,8 @@ class _Slide:
             return
         notes = self._package.whole(path, "notes")
         shapes = (shape for shape in notes.iter("sp") if _placeholder(shape) not in _NOT_CONTENT)
-        texts = [_text(paragraph) for shape in shapes for paragraph in shape.iterfind("txBody/p")]
+        links = self._package.relationships(path)
+        texts = [paragraph_text(paragraph, links) for shape in shapes for paragraph in shape.iterfind("txBody/p")]
         if text := "\n".join(filter(str.strip, texts)):
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=self._number))
 
@@ -132,20 +155,6 @@ def _placeholder(shape: Element) -> str | None:
     """Returns the type of a placeholder, "" for one without a type; None for other shapes."""
     found = shape.find("nvSpPr/nvPr/ph")
     return found.get("type", "") if found is not None else None
-
-
-def _text(paragraph: Element) -> str:
-    pieces: list[str] = []
-    for each in paragraph.iter():
-        if each.tag == "t":
-            pieces.append(each.text or "")
-        elif each.tag == "br":
-            pieces.append("\n")
-    return "".join(pieces)
-
-
-def _cells(row: Element) -> list[str]:
-    return ["\n".join(_text(paragraph) for paragraph in cell.iter("p")) for cell in row.iterfind("tc")]
 
 
 def _target(relations: Mapping[str, Relationship], kind: str) -> str:

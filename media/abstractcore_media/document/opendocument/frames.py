@@ -8,6 +8,7 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
+from ..equations import in_markdown, latex_of_mathml
 from .package import OpenDocument
 from .paragraphs import SHAPES, outermost, shapes_in, text_of, texts_of
 from .vocabulary import FIELDS
@@ -174,8 +175,7 @@ def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str)
         if content.tag == "table":
             yield from table_blocks(content, replace(place, member=path), name)
         elif content.tag == "math":
-            annotation = content.find(".//annotation")
-            yield MarkdownText((annotation.text if annotation is not None else None) or text_of(content), place)
+            yield MarkdownText(in_markdown(latex_of_mathml(content), is_block=True), place)
         else:
             yield MarkdownText(all_texts(content), replace(place, member=path))
             yield from (LostContent("pictures", 1, where=name) for _ in content.iter("image"))

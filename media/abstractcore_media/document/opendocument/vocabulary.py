@@ -87,7 +87,7 @@ OPEN_DOCUMENT = FormatVocabulary(
         "readings of East Asian words to parentheses after them": "text:ruby text:ruby-base text:ruby-text",
         "notes of slides to [notes]": "presentation:notes",
         "charts to tables of their data": "draw:object",
-        "formulas to their source text": "math:*",
+        "equations to LaTeX": "math:*",
     },
     lost={
         "tracked deletions": "table:deletion text:deletion",
