@@ -93,7 +93,7 @@ def test_rtf_keeps_lists_and_tables():
     assert text == "Locked\n\nThe code is 4711.\n\n- first\n\n| Kind | Tonnes |\n| --- | --- |\n| Apple | 41 |"
 
 
-PAGE = f"""<!doctype html><html><head><title>no</title><script>no()</script></head><body><!-- no -->
+PAGE = f"""<!doctype html><html><head><title>Our shop</title><script>no()</script></head><body><!-- no -->
 <h2>Opening   hours</h2><p>We are <b>open</b>
 every&nbsp;day.<p hidden>no</p>
 <table><tr><th>Day<th colspan=2>Hours<tr><td>Sat<td>10<td>15</table>
@@ -105,11 +105,15 @@ every&nbsp;day.<p hidden>no</p>
 def test_html_becomes_markdown():
     conversion = converted(PAGE.encode(), "page.html")
     assert conversion.text == (
-        "## Opening hours\n\nWe are open every day.\n\n| Day | Hours |  |\n| --- | --- | --- |\n| Sat | 10 | 15 |\n\n"
+        "[title: Our shop]\n\n## Opening hours\n\nWe are open every day.\n\n"
+        "| Day | Hours |  |\n| --- | --- | --- |\n| Sat | 10 | 15 |\n\n"
         "3. three\n  - inner\n4. four\n\n```\na  b\n  c\n```\n\nSee [the map](https://example.org/map)\nor ask.\n\n"
         "[picture: picture in the page (a cat), not shown here]"
     )
-    assert conversion.lost == (MediaLoss("pictures", 2, 2, ("picture in the page", "https://example.org/x.png")),)
+    assert conversion.lost == (
+        MediaLoss("pictures", 2, 2, ("picture in the page", "https://example.org/x.png")),
+        MediaLoss("hidden elements", 1, None, ("paragraph 3",)),
+    )
     assert ("| Sat | 10 | 15 |", 4) in places(conversion, "paragraph")
 
 
