@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from abstractcore.errors import MissingExtraError
 
@@ -16,6 +17,8 @@ from ..web.markup import Page
 from ..web.vocabulary import HTML
 
 _WORD = re.compile(r"\w{2,}")
+_TAG = re.compile(r"<[^>]{0,5000}>")
+_SAMPLE = 30_000
 _FEW_WORDS = 10
 """The plain text may lack so many words of the HTML, such as those of its links, in a short mail."""
 
@@ -85,6 +88,9 @@ def _html(
 
     The pictures that it shows are added to `in_text`.
     """
+    plain = _words(body.text)
+    if plain and _has_most(plain, _words(unescape(_TAG.sub(" ", body.html[:_SAMPLE].decode("utf-8", "replace"))))):
+        return None  # what a tag or a style has may look like words, but none is missed
     losses = LossCounter(HTML)
     shown: set[str] = set()
 
@@ -105,10 +111,14 @@ def _html(
             return None
         raise
     words = {word for block in blocks if isinstance(block, MarkdownText) for word in _words(block.text)}
-    if body.text.strip() and len(words - _words(body.text)) < max(len(words) / 2, _FEW_WORDS):
+    if plain and _has_most(plain, words):
         return None
     in_text |= shown
     return [*blocks, *losses.blocks()]
+
+
+def _has_most(plain: set[str], words: set[str]) -> bool:
+    return len(words - plain) < max(len(words) / 2, _FEW_WORDS)
 
 
 def _words(text: str) -> set[str]:
