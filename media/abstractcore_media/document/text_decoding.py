@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import unicodedata
 
 from abstractcore.errors import MediaError
 from abstractcore.schema import CallWarning
@@ -44,6 +45,12 @@ _CODECS = {label: codec for codec, labels in _OTHER_LABELS.items() for label in 
 _NOT_OF_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "mbcs", "oem"})
 
 
+_SAMPLE = 20_000
+_COMMON = " \n\t,.;:0123456789aeiouAEIOU\N{IDEOGRAPHIC COMMA}\N{IDEOGRAPHIC FULL STOP}\N{FULLWIDTH COMMA}"
+_MIN_PER_NUL = 20
+"""Of the bytes of a text at most one in so many is a NUL, such as between records."""
+
+
 def codec_of(label: str | None) -> str | None:
     """Returns the codec for a label of HTML or MIME, "cp1252" for "ISO-8859-1"; None for an unknown one."""
     name = (label or "").strip().strip("\"'").lower()
@@ -82,8 +89,10 @@ def _any_decoded(data: bytes, source: str) -> tuple[str, str | None]:
     text = _decoded(data, encoding)
     if text is not None:
         return text, None
-    guessed = guessed_encoding(data) if encoding == "utf-8" and b"\0" not in data else None
-    text = guessed and _decoded(data, guessed)
+    guessed = None
+    if encoding == "utf-8":
+        guessed = _guessed_utf16(data) if b"\0" in data else guessed_encoding(data)
+    text = _decoded(data, guessed) if guessed is not None else _without_nuls(data)
     if text is None:
         raise MediaError(
             f"{source} is not text: it cannot be decoded in any known encoding.",
@@ -100,6 +109,28 @@ def _decoded(data: bytes, encoding: str) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text
+
+
+def _without_nuls(data: bytes) -> str | None:
+    """Returns a text that has NULs here and there, such as between records, without them."""
+    if data.count(b"\0") > len(data) / _MIN_PER_NUL:
+        return None
+    text = _decoded(data.replace(b"\0", b""), "utf-8")
+    return text if text is not None and all(map(_is_assigned, text[:_SAMPLE])) else None
+
+
+def _guessed_utf16(data: bytes) -> str | None:
+    """Returns the byte order of UTF-16 without a mark, by how common its characters are; None for other bytes."""
+    for codec in ("utf-16-le", "utf-16-be"):
+        text = (_decoded(data, codec) or "")[:_SAMPLE]
+        common = sum(map(text.count, _COMMON))
+        if common > len(text) / 20 and all(map(_is_assigned, text)):
+            return codec
+    return None
+
+
+def _is_assigned(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cn", "Co", "Cs") and (character >= " " or character in "\t\n\r\f\v")
 
 
 def guessed_encoding(data: bytes) -> str | None:

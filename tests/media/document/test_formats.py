@@ -212,6 +212,10 @@ def test_mail_of_outlook():
     [
         ('name,note\n"Ann, B",x|y\n', "a.csv", "| name | note |"),
         ("name;note\nAnn;1,5\n", "a.csv", "| name | note |"),
+        ("sep=;\r\nname;note\r\nAnn;1,5\r\n", "a.csv", "| name | note |"),
+        ("sep=^\nname^note\n1,5^2,5\n", "a.csv", "| name | note |"),
+        ("name,note\nAnn,yes\n".encode("utf-16-le"), "a.csv", "| name | note |"),
+        ("name,note\nAnn,who is here today\0\n", "a.csv", "| name | note |"),
         ("name\tnote\nAnn\tx y\n", "a.tsv", "| name | note |"),
         ("name,note\nÉmile,é\n".encode("cp1252"), "a.csv", "| name | note |"),
     ],
@@ -220,6 +224,13 @@ def test_delimited_files_are_tables(content: str | bytes, name: str, header: str
     conversion = converted(content.encode() if isinstance(content, str) else content, name)
     assert conversion.text.splitlines()[:2] == [header, "| --- | --- |"]
     assert places(conversion, "cell")[1][1] == "A2:B2"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.ipynb"])
+def test_a_guessed_encoding_is_a_warning(name: str):
+    content = json.dumps({"cells": [{"cell_type": "markdown", "source": "Émile, é"}]}, ensure_ascii=False)
+    conversion = converted((content if "ipynb" in name else "name,note\nÉmile,é\n").encode("cp1252"), name)
+    assert [(warning.code, warning.sent) for warning in conversion.warnings] == [("text_encoding", "cp1252")]
 
 
 def test_long_csv_counts_the_rows_that_are_left_out():
