@@ -314,3 +314,39 @@ def test_places_inside_an_inner_file_are_kept():
 def test_zip_without_content_is_refused():
     with pytest.raises(MediaError, match=r"x.docx is a corrupt Word document: its ZIP archive is damaged"):
         converted((DOCUMENTS / "harvest.docx").read_bytes()[:9000], "x.docx")
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("第一章 销售报告和计划.txt", "gb18030"),
+        ("売上報告と今後の予定について.txt", "cp932"),
+        ("銷售報告和計劃.txt", "big5"),
+        ("판매보고서.txt", "cp949"),
+        ("Отчёт за май.txt", "cp866"),
+        ("Отчёт за май.txt", "cp1251"),
+        ("éléments généraux.txt", "cp437"),
+        ("Müller.txt", "cp437"),
+        ("Übersicht.txt", "utf-8"),
+    ],
+)
+def test_names_in_zip_files_are_read_in_the_encoding_of_their_system(name: str, encoding: str):
+    raw = name.encode(encoding)
+    placeholder = "x" * len(raw)
+    packed = zipped({placeholder: "apple"}).replace(placeholder.encode(), raw)
+    conversion = converted(packed, "old.zip", READS)
+    assert f"| {name} | 5 |" in conversion.text
+    assert f"[file: {name}]\napple" in conversion.text
+    assert [warning.sent for warning in conversion.warnings] == ([] if encoding in ("utf-8", "cp437") else [encoding])
+
+
+def test_links_in_a_tar_file_are_counted():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        info = tarfile.TarInfo("a.txt")
+        info.size = 5
+        archive.addfile(info, io.BytesIO(b"apple"))
+        link = tarfile.TarInfo("b.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "a.txt"
+        archive.addfile(link)
+    assert losses(converted(file.getvalue(), "a.tar", READS)) == {"links and devices": (1, None)}
