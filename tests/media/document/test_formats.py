@@ -16,6 +16,7 @@ import pytest
 from abstractcore.errors import EncryptedFileError, MediaError
 from abstractcore.ports import Conversion
 from abstractcore.schema import MediaAnchor, MediaLoss
+from abstractcore_media import media_type_of
 from tests.media.document.documents import DOCUMENTS, converted, losses, places
 from tests.media.document.test_office import SALES
 from tests.media.parts import FILES, NO_MODELS
@@ -338,6 +339,33 @@ def test_names_in_zip_files_are_read_in_the_encoding_of_their_system(name: str, 
     assert f"| {name} | 5 |" in conversion.text
     assert f"[file: {name}]\napple" in conversion.text
     assert [warning.sent for warning in conversion.warnings] == ([] if encoding in ("utf-8", "cp437") else [encoding])
+
+
+def test_members_of_a_book_that_nothing_shows_are_counted():
+    package = (
+        '<package><manifest><item id="1" href="one.xhtml"/><item id="n" href="nav.xhtml" properties="nav"/>'
+        '<item id="2" href="two.xhtml"/></manifest><spine><itemref idref="1"/></spine></package>'
+    )
+    container = '<container><rootfiles><rootfile full-path="b/p.opf"/></rootfiles></container>'
+    chapter = "<html><head><title>One</title></head><body><h1>One</h1><p hidden>secret</p><audio src='a.mp3'/>rain"
+    members = {"META-INF/container.xml": container, "b/p.opf": package, "b/one.xhtml": f"{chapter}</body></html>"}
+    others = {"b/nav.xhtml": "<p>contents", "b/two.xhtml": "<p>left", "b/style.css": "", "b/a.mp3": "", "b/x.png": PNG}
+    conversion = converted(zipped({"mimetype": "application/epub+zip", **members, **others}), "book.epub")
+    assert conversion.text == "# One\n\nrain"
+    assert [(loss.what, loss.count, loss.places) for loss in conversion.lost] == [
+        ("hidden elements", 1, ("b/one.xhtml",)),
+        ("recordings", 1, ("a.mp3",)),
+        ("parts of the file that are not read", 2, ("b/two.xhtml", "b/x.png")),
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.ott", "text"), ("a.ots", "spreadsheet"), ("a.otp", "presentation")])
+def test_templates_are_read_like_documents(name: str, kind: str):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}-template")
+        archive.writestr("content.xml", "<x/>")
+    assert media_type_of(file.getvalue(), name) == f"application/vnd.oasis.opendocument.{kind}"
 
 
 def test_links_in_a_tar_file_are_counted():
