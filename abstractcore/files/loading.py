@@ -306,11 +306,21 @@ def _from_file(
         raise MediaError(problem, source=name, hint=hint) from None
 
 
+_OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}
+
+
 def _recognise(head: bytes, name: str, path: str, handlers: Sequence[MediaHandler]) -> Recognised:
     """Returns the type of a file by content and name, from the first handler that recognises it."""
     found = _first_recognised(head, name, None, handlers)
     if found is not None:
         return found
+    packing = next((kind for magic, kind in _OTHER_ARCHIVES.items() if head.startswith(magic)), None)
+    if packing is not None:
+        raise MediaError(
+            f"{path} is a {packing} archive, which is not read here.",
+            source=name or path,
+            hint="Unpack it, and pass the files in it, or pack them as ZIP.",
+        )
     files = "; ".join(map(_files_of, handlers)) or "none: is a media plugin installed?"
     raise MediaError(
         f"{path} has an unsupported file type.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..ports import MediaHandler, ModelProfile, chosen_pages
@@ -254,11 +255,19 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
 
 def _name_warnings(blob: Blob, path: str) -> list[CallWarning]:
     """Returns a warning if the file's name suggests another type than its content."""
-    named = mimetypes.guess_type(blob.name or "")[0]
-    if named is None or _family(named) == _family(blob.media_type):
+    named, packing = _names().guess_type(blob.name or "")
+    if named is None or packing is not None or _family(named) == _family(blob.media_type):
+        return []
+    if named == "video/mp2t" and _family(blob.media_type) == "text":  # .ts is TypeScript as well
         return []
     message = f"the name {shown_file_name(blob.name or '')} suggests {named}, but the content is {blob.media_type}"
     return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
+
+
+@cache
+def _names() -> mimetypes.MimeTypes:
+    """Returns the types that Python knows, without those of this machine, of which some are rare: .rs, say."""
+    return mimetypes.MimeTypes()
 
 
 _TEXT_SUBTYPES = frozenset({"javascript", "json", "rtf", "sql", "toml", "x-python", "x-sh", "x-yaml", "xml", "yaml"})
@@ -267,7 +276,9 @@ _TEXT_SUBTYPES = frozenset({"javascript", "json", "rtf", "sql", "toml", "x-pytho
 def _family(media_type: str) -> str:
     """Returns one type for types that often differ by name only."""
     top, _, sub = media_type.partition("/")
-    if top in ("image", "audio", "video"):
+    if top in ("audio", "video"):  # many containers are for both
+        return "audio"
+    if top == "image":
         return top
     if top == "text" or sub in _TEXT_SUBTYPES:
         return "text"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import typer
+
 import abstractcore
 
 from .plugins import ConnectionArguments, connected
-from .reporting import plan_json, reported
+from .reporting import exit_code, plan_json, print_error, reported
 from .screen import note, show_table, write
 
 _HEADERS = ("file", "type", "size", "sent", "tokens", "reason")
@@ -25,14 +27,13 @@ def show_plan(
     """Prints the decision for each file; raises `typer.Exit` if a call with them would be refused."""
     connection = ConnectionArguments(provider, model, base_url, quiet=True)
     with reported(as_json=as_json):
-        try:
-            plan = _plan(connection, question, files)
-        except abstractcore.AuthenticationError:  # no key is set: nothing is sent, so that any will do
-            plan = _plan(connection, question, files, api_key="unused")
         if as_json:
-            write(plan_json(plan))
+            write(plan_json(_plan(connection, question, files)))
             return
+        plan, refused = _plan_of_usable(connection, question, files)
         show_table(_HEADERS, [_row(decision) for decision in plan])
+        for error in refused:
+            print_error(error)
         note(_estimate(plan))
         for warning in plan.warnings:
             note(f"warning: {warning.message}")
@@ -41,6 +42,8 @@ def show_plan(
                 f"warning: without a provider {model} stands for a model on this machine, where none has that name. "
                 f"Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists them."
             )
+        if refused:
+            raise typer.Exit(exit_code(refused[0]))
 
 
 def _is_elsewhere(model: str) -> bool:
@@ -52,7 +55,34 @@ def _is_elsewhere(model: str) -> bool:
     )
 
 
-def _plan(
+def _plan_of_usable(
+    connection: ConnectionArguments, question: str | None, files: Sequence[str]
+) -> tuple[abstractcore.Plan, Sequence[abstractcore.MediaError]]:
+    """Returns the plan for the files that can be used, and the errors of the others; raises if there is one file."""
+    try:
+        return _plan(connection, question, files), ()
+    except abstractcore.MediaError:
+        if len(files) == 1:
+            raise
+    usable: list[str] = []
+    refused: list[abstractcore.MediaError] = []
+    for file in files:
+        try:
+            _plan(connection, question, [file])
+            usable.append(file)
+        except abstractcore.MediaError as error:
+            refused.append(error)
+    return _plan(connection, question, usable), refused
+
+
+def _plan(connection: ConnectionArguments, question: str | None, files: Sequence[str]) -> abstractcore.Plan:
+    try:
+        return _plan_with(connection, question, files)
+    except abstractcore.AuthenticationError:  # no key is set: nothing is sent, so that any will do
+        return _plan_with(connection, question, files, api_key="unused")
+
+
+def _plan_with(
     connection: ConnectionArguments, question: str | None, files: Sequence[str], api_key: str | None = None
 ) -> abstractcore.Plan:
     with connected(connection, api_key=api_key) as llm:

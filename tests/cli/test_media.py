@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -60,3 +61,13 @@ def test_call_that_would_be_refused_has_exit_code_2(arguments: list[str]):
     assert run(*arguments).exit_code == 2
     result = run(*arguments, "--json")
     assert (result.exit_code, json.loads(result.stdout)["exit_code"]) == (2, 2)
+
+
+@pytest.mark.process
+def test_a_file_that_cannot_be_used_does_not_end_the_list(tmp_path: Path):
+    (tmp_path / "a.7z").write_bytes(b"7z\xbc\xaf\x27\x1c\0\x04" + b"x" * 20)
+    (tmp_path / "note.txt").write_text("hello")
+    result = run(str(tmp_path / "a.7z"), str(tmp_path / "note.txt"), "--provider", "google/gemini-2.5-flash")
+    assert result.stdout.split("\t")[0] == "note.txt"
+    assert "a.7z is a 7z archive" in result.stderr
+    assert result.exit_code == 2

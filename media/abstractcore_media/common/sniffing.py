@@ -128,7 +128,7 @@ def _ogg_type(head: bytes, named: str | None) -> str:
 
 def _zip_type(head: bytes, named: str | None) -> str:
     if declared := re.match(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)PK", head, re.DOTALL):
-        return declared[1].decode("ascii")
+        return declared[1].decode("ascii").removesuffix("-template")
     members = list(_zip_members(head))
     is_office = any(member.startswith((b"[Content_Types].xml", b"_rels/", b"docProps/")) for member in members)
     for folder, media_type in _OFFICE_FOLDERS:

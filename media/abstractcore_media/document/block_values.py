@@ -6,9 +6,20 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from .blocks import NOWHERE, AttachedFile, Block, BlockPlace, LostContent, MarkdownText, PageScan, PageStart, Picture
+from .blocks import (
+    NOWHERE,
+    AttachedFile,
+    Block,
+    BlockPlace,
+    GuessedEncoding,
+    LostContent,
+    MarkdownText,
+    PageScan,
+    PageStart,
+    Picture,
+)
 
-_KINDS: tuple[Any, ...] = (MarkdownText, PageStart, Picture, PageScan, AttachedFile, LostContent)
+_KINDS: tuple[Any, ...] = (MarkdownText, PageStart, Picture, PageScan, AttachedFile, LostContent, GuessedEncoding)
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS}
 _PLACE = tuple(field.name for field in fields(BlockPlace))
 

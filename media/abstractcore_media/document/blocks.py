@@ -90,7 +90,14 @@ class LostContent:
     where: str = ""
 
 
-Block: TypeAlias = MarkdownText | PageStart | Picture | PageScan | AttachedFile | LostContent
+@dataclass(frozen=True, slots=True)
+class GuessedEncoding:
+    """The encoding of texts of the file, which does not say it."""
+
+    encoding: str
+
+
+Block: TypeAlias = MarkdownText | PageStart | Picture | PageScan | AttachedFile | LostContent | GuessedEncoding
 
 
 def clean(text: str) -> str:

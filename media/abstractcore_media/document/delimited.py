@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 
-from .blocks import Block
+from .blocks import Block, GuessedEncoding
 from .format_handler import DocumentFile
 from .sheets import SheetRow, TableBudget
 from .text_decoding import decoded
 
 _DELIMITERS = ",;\t|"
+_NAMED_DELIMITER = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
+"""The first line by which spreadsheets are told the delimiter."""
 _SAMPLE = 20_000
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the rows of the file."""
-    text, _ = decoded(file.data, file.name)
-    delimiter = "\t" if file.media_type == "text/tab-separated-values" else _delimiter(text)
+    text, guessed = decoded(file.data, file.name)
+    if guessed is not None:
+        yield GuessedEncoding(guessed)
+    named = _NAMED_DELIMITER.match(text)
+    if named is not None:
+        text = text[named.end() :]
+    tab = "\t" if file.media_type == "text/tab-separated-values" else ""
+    delimiter = named[1] if named is not None else tab or _delimiter(text)
     lines = text.splitlines(keepends=True)
     counted = 0
 

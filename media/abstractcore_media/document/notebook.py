@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-from .blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, fenced
+from .blocks import Block, BlockPlace, GuessedEncoding, LostContent, MarkdownText, Picture, fenced
 from .format_handler import DocumentFile
 from .text_decoding import decoded
 
@@ -18,7 +18,9 @@ _SHOWN = ("text/markdown", "text/plain", "application/json")
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the cells of a notebook."""
-    text, _ = decoded(file.data, file.name)
+    text, guessed = decoded(file.data, file.name)
+    if guessed is not None:
+        yield GuessedEncoding(guessed)
     try:
         loaded: object = json.loads(text)
     except (ValueError, RecursionError):

@@ -15,6 +15,7 @@ from .blocks import (
     AttachedFile,
     Block,
     BlockPlace,
+    GuessedEncoding,
     LostContent,
     MarkdownText,
     PageScan,
@@ -23,6 +24,7 @@ from .blocks import (
     clean,
 )
 from .inner_files import part_of
+from .text_decoding import guess_warning
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext
@@ -85,6 +87,8 @@ class Renderer:
             case LostContent():
                 self._seen_pictures += int(block.count) if block.what == "pictures" else 0
                 self._add_loss(block)
+            case GuessedEncoding():
+                self._add_warning(guess_warning(self._work.source, block.encoding))
 
     def add_all(self, blocks: Iterable[Block]) -> None:
         """Adds blocks in order."""
@@ -283,7 +287,9 @@ class Renderer:
             loss.places.append(clean(lost.where))
 
     def _warn(self, code: str, error: MissingExtraError) -> None:
-        warning = CallWarning(code, "", str(error))
+        self._add_warning(CallWarning(code, "", str(error)))
+
+    def _add_warning(self, warning: CallWarning) -> None:
         if warning not in self._warnings:
             self._warnings.append(warning)
 

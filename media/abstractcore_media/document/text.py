@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaPart
+from abstractcore.schema import MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.media_types import is_text_type, text_extensions
@@ -46,10 +46,9 @@ class TextHandler:
     def _as_text(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion
 
-        from .text_decoding import decoded
+        from .text_decoding import decoded, guess_warning
 
         text, guessed = decoded(content_of(part), source_of(part))
         if guessed is None:
             return Conversion(text, "text")
-        message = f"{source_of(part)} is not UTF-8; its encoding was guessed as {guessed}. Save it as UTF-8 to be sure."
-        return Conversion(text, "text", warnings=(CallWarning("text_encoding", "", message, sent=guessed),))
+        return Conversion(text, "text", warnings=(guess_warning(source_of(part), guessed),))

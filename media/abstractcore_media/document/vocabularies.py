@@ -41,9 +41,9 @@ class Treatment(Enum):
 class FormatVocabulary:
     """The kinds of elements of a format. `source` names the list of them that others wrote, as a test has it.
 
-    The names of kinds are separated by spaces; "style:*" stands for all others of a namespace. `namespaces` has the
-    prefix for each address. `places` are kinds that begin a place: "sheet name" is the word for it, and the attribute
-    that has its name, without which it is numbered. Members of packages are declared by patterns of their paths.
+    The names of kinds are separated by spaces; "style:*" and "image/*" stand for others that begin so. `namespaces` has
+    the prefix for each address. `places` are kinds that begin a place: "sheet name" is the word for it, and the
+    attribute that has its name, without which it is numbered. Members of packages are declared by patterns of paths.
     """
 
     source: str
@@ -60,8 +60,8 @@ class FormatVocabulary:
     def treatment(self, kind: str) -> tuple[Treatment, str]:
         """Returns what becomes of a kind, and what that is called."""
         found = self._treatments.get(kind)
-        if found is None and ":" in kind:
-            found = self._treatments.get(f"{kind.partition(':')[0]}:*")
+        if found is None:
+            found = self._treatments.get(f"{kind[: 1 + max(kind.find(':'), kind.find('/'))]}*")
         return found or (Treatment.UNKNOWN, f"{clean(kind.rpartition(':')[2])[:_MAX_NAME]} elements")
 
     def kind(self, name: str) -> str:

@@ -295,6 +295,11 @@ def test_one_corrupt_file_among_several_fails_the_call(call_style, make):
         ("notes.md", TEXT, False),
         ("notes.json", TEXT, False),
         ("notes.zip", TEXT, True),
+        ("main.rs", TEXT, False),
+        ("main.ts", TEXT, False),
+        ("call.3gp", SOUND, False),
+        ("call.webm", SOUND, False),
+        ("voice.tar.gz", SOUND, False),
     ],
 )
 def test_misleading_file_name_is_a_warning(make, tmp_path: Path, name, content, warned):

@@ -200,3 +200,10 @@ def test_decision_about_a_url_shows_no_query_or_password():
     llm = create_llm("scripted", replies=["a"], accepts=["image"])
     (decision,) = llm.plan("hi", media=["https://user:canary@host.test/a.png?sig=canary"])
     assert decision.source == "https://host.test/a.png"
+
+
+@pytest.mark.parametrize(("name", "head"), [("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04"), ("b.rar", b"Rar!\x1a\x07\x01\0")])
+def test_archives_that_are_not_read_say_to_unpack_them(llm, tmp_path, name, head):
+    (tmp_path / name).write_bytes(head + b"x" * 20)
+    with pytest.raises(MediaError, match=r"is a (7z|RAR) archive, which is not read here.* Unpack it"):
+        loaded(llm, str(tmp_path / name))

@@ -16,6 +16,7 @@ import pytest
 from abstractcore.errors import EncryptedFileError, MediaError
 from abstractcore.ports import Conversion
 from abstractcore.schema import MediaAnchor, MediaLoss
+from abstractcore_media import media_type_of
 from tests.media.document.documents import DOCUMENTS, converted, losses, places
 from tests.media.document.test_office import SALES
 from tests.media.parts import FILES, NO_MODELS
@@ -93,7 +94,7 @@ def test_rtf_keeps_lists_and_tables():
     assert text == "Locked\n\nThe code is 4711.\n\n- first\n\n| Kind | Tonnes |\n| --- | --- |\n| Apple | 41 |"
 
 
-PAGE = f"""<!doctype html><html><head><title>no</title><script>no()</script></head><body><!-- no -->
+PAGE = f"""<!doctype html><html><head><title>Our shop</title><script>no()</script></head><body><!-- no -->
 <h2>Opening   hours</h2><p>We are <b>open</b>
 every&nbsp;day.<p hidden>no</p>
 <table><tr><th>Day<th colspan=2>Hours<tr><td>Sat<td>10<td>15</table>
@@ -105,11 +106,15 @@ every&nbsp;day.<p hidden>no</p>
 def test_html_becomes_markdown():
     conversion = converted(PAGE.encode(), "page.html")
     assert conversion.text == (
-        "## Opening hours\n\nWe are open every day.\n\n| Day | Hours |  |\n| --- | --- | --- |\n| Sat | 10 | 15 |\n\n"
+        "[title: Our shop]\n\n## Opening hours\n\nWe are open every day.\n\n"
+        "| Day | Hours |  |\n| --- | --- | --- |\n| Sat | 10 | 15 |\n\n"
         "3. three\n  - inner\n4. four\n\n```\na  b\n  c\n```\n\nSee [the map](https://example.org/map)\nor ask.\n\n"
         "[picture: picture in the page (a cat), not shown here]"
     )
-    assert conversion.lost == (MediaLoss("pictures", 2, 2, ("picture in the page", "https://example.org/x.png")),)
+    assert conversion.lost == (
+        MediaLoss("pictures", 2, 2, ("picture in the page", "https://example.org/x.png")),
+        MediaLoss("hidden elements", 1, None, ("paragraph 3",)),
+    )
     assert ("| Sat | 10 | 15 |", 4) in places(conversion, "paragraph")
 
 
@@ -208,6 +213,10 @@ def test_mail_of_outlook():
     [
         ('name,note\n"Ann, B",x|y\n', "a.csv", "| name | note |"),
         ("name;note\nAnn;1,5\n", "a.csv", "| name | note |"),
+        ("sep=;\r\nname;note\r\nAnn;1,5\r\n", "a.csv", "| name | note |"),
+        ("sep=^\nname^note\n1,5^2,5\n", "a.csv", "| name | note |"),
+        ("name,note\nAnn,yes\n".encode("utf-16-le"), "a.csv", "| name | note |"),
+        ("name,note\nAnn,who is here today\0\n", "a.csv", "| name | note |"),
         ("name\tnote\nAnn\tx y\n", "a.tsv", "| name | note |"),
         ("name,note\nÉmile,é\n".encode("cp1252"), "a.csv", "| name | note |"),
     ],
@@ -216,6 +225,13 @@ def test_delimited_files_are_tables(content: str | bytes, name: str, header: str
     conversion = converted(content.encode() if isinstance(content, str) else content, name)
     assert conversion.text.splitlines()[:2] == [header, "| --- | --- |"]
     assert places(conversion, "cell")[1][1] == "A2:B2"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.ipynb"])
+def test_a_guessed_encoding_is_a_warning(name: str):
+    content = json.dumps({"cells": [{"cell_type": "markdown", "source": "Émile, é"}]}, ensure_ascii=False)
+    conversion = converted((content if "ipynb" in name else "name,note\nÉmile,é\n").encode("cp1252"), name)
+    assert [(warning.code, warning.sent) for warning in conversion.warnings] == [("text_encoding", "cp1252")]
 
 
 def test_long_csv_counts_the_rows_that_are_left_out():
@@ -299,3 +315,66 @@ def test_places_inside_an_inner_file_are_kept():
 def test_zip_without_content_is_refused():
     with pytest.raises(MediaError, match=r"x.docx is a corrupt Word document: its ZIP archive is damaged"):
         converted((DOCUMENTS / "harvest.docx").read_bytes()[:9000], "x.docx")
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("第一章 销售报告和计划.txt", "gb18030"),
+        ("売上報告と今後の予定について.txt", "cp932"),
+        ("銷售報告和計劃.txt", "big5"),
+        ("판매보고서.txt", "cp949"),
+        ("Отчёт за май.txt", "cp866"),
+        ("Отчёт за май.txt", "cp1251"),
+        ("éléments généraux.txt", "cp437"),
+        ("Müller.txt", "cp437"),
+        ("Übersicht.txt", "utf-8"),
+    ],
+)
+def test_names_in_zip_files_are_read_in_the_encoding_of_their_system(name: str, encoding: str):
+    raw = name.encode(encoding)
+    placeholder = "x" * len(raw)
+    packed = zipped({placeholder: "apple"}).replace(placeholder.encode(), raw)
+    conversion = converted(packed, "old.zip", READS)
+    assert f"| {name} | 5 |" in conversion.text
+    assert f"[file: {name}]\napple" in conversion.text
+    assert [warning.sent for warning in conversion.warnings] == ([] if encoding in ("utf-8", "cp437") else [encoding])
+
+
+def test_members_of_a_book_that_nothing_shows_are_counted():
+    package = (
+        '<package><manifest><item id="1" href="one.xhtml"/><item id="n" href="nav.xhtml" properties="nav"/>'
+        '<item id="2" href="two.xhtml"/></manifest><spine><itemref idref="1"/></spine></package>'
+    )
+    container = '<container><rootfiles><rootfile full-path="b/p.opf"/></rootfiles></container>'
+    chapter = "<html><head><title>One</title></head><body><h1>One</h1><p hidden>secret</p><audio src='a.mp3'/>rain"
+    members = {"META-INF/container.xml": container, "b/p.opf": package, "b/one.xhtml": f"{chapter}</body></html>"}
+    others = {"b/nav.xhtml": "<p>contents", "b/two.xhtml": "<p>left", "b/style.css": "", "b/a.mp3": "", "b/x.png": PNG}
+    conversion = converted(zipped({"mimetype": "application/epub+zip", **members, **others}), "book.epub")
+    assert conversion.text == "# One\n\nrain"
+    assert [(loss.what, loss.count, loss.places) for loss in conversion.lost] == [
+        ("hidden elements", 1, ("b/one.xhtml",)),
+        ("recordings", 1, ("a.mp3",)),
+        ("parts of the file that are not read", 2, ("b/two.xhtml", "b/x.png")),
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.ott", "text"), ("a.ots", "spreadsheet"), ("a.otp", "presentation")])
+def test_templates_are_read_like_documents(name: str, kind: str):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}-template")
+        archive.writestr("content.xml", "<x/>")
+    assert media_type_of(file.getvalue(), name) == f"application/vnd.oasis.opendocument.{kind}"
+
+
+def test_links_in_a_tar_file_are_counted():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        info = tarfile.TarInfo("a.txt")
+        info.size = 5
+        archive.addfile(info, io.BytesIO(b"apple"))
+        link = tarfile.TarInfo("b.txt")
+        link.type, link.linkname = tarfile.SYMTYPE, "a.txt"
+        archive.addfile(link)
+    assert losses(converted(file.getvalue(), "a.tar", READS)) == {"links and devices": (1, None)}

@@ -70,11 +70,10 @@ def test_white_space_alone_is_an_error(content: bytes):
         b"a\0b",
         bytes(range(256)) * 9,
         b"\xff\xfea\0\x00\xd8",
-        "naïve".encode("utf-16-le"),
         b"\xef\xbb\xbf\xff",
         bytes(random.Random(1).choices(range(1, 256), k=999)),
     ],
-    ids=["nul", "every-byte", "half-a-surrogate", "utf-16-without-mark", "mark-and-garbage", "noise-without-nul"],
+    ids=["nul", "every-byte", "half-a-surrogate", "mark-and-garbage", "noise-without-nul"],
 )
 def test_binary_content_is_refused_with_a_hint(content: bytes):
     handler = TextHandler()
@@ -84,6 +83,18 @@ def test_binary_content_is_refused_with_a_hint(content: bytes):
     assert caught.value.hint
     with pytest.raises(MediaError, match="is not text"):
         handler.check(text_file(content))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", ["naïve", "Name;Ort\nAnn;Köln\n", "今日は、天気がいいです。\n明日も晴れる。\n"])
+def test_utf16_without_a_mark_is_guessed_with_a_warning(text: str, encoding: str):
+    conversion = read(text.encode(encoding))
+    assert conversion.text == text
+    assert [warning.sent for warning in conversion.warnings] == [encoding]
+
+
+def test_a_few_nuls_between_records_are_left_out():
+    assert read(b"the first record of a file\n\0the second record, which is longer\n\0").text.count("record") == 2
 
 
 def test_random_bytes_named_txt_are_recognised_so_that_the_error_can_explain():

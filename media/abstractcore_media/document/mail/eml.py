@@ -11,9 +11,14 @@ from typing import cast
 
 from ..blocks import Block
 from ..format_handler import DocumentFile
-from .message import Attachment, MailMessage, mail_blocks
+from ..text_decoding import codec_of
+from ..vocabularies import Treatment
+from .message import Attachment, MailBody, MailMessage, mail_blocks
+from .vocabulary import MAIL
 
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+VOCABULARY = MAIL
+_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
+_REPORTS = ("message/delivery-status", "message/disposition-notification")
 _MAX_PARTS = 1_000
 _MAX_BYTES = 100_000_000
 _CONTAINER = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
@@ -26,55 +31,60 @@ def read(file: DocumentFile) -> Iterator[Block]:
     if file.data.count(b"\n--") > 20 * _MAX_PARTS or len(_CONTAINER.findall(file.data)) > _MAX_PARTS:
         raise file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
     message = BytesParser(policy=policy.default).parsebytes(file.data)
-    yield from mail_blocks(_read(message, file), file.work)
+    parts = _Parts(file)
+    bodies = parts.bodies(message)
+    headers = [(name, str(message.get(name, ""))) for name in _HEADERS]
+    yield from mail_blocks(MailMessage(headers, bodies, parts.attachments), file)
 
 
-def _read(message: EmailMessage, file: DocumentFile) -> MailMessage:
-    texts: list[str] = []
-    html, encoding = b"", None
-    attachments: list[Attachment] = []
-    for count, part in enumerate(_leaves(message)):
-        file.work.check()
-        if count >= _MAX_PARTS:
-            raise file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
+class _Parts:
+    """The texts and attachments of a mail, as its parts are walked."""
+
+    def __init__(self, file: DocumentFile) -> None:
+        self.attachments: list[Attachment] = []
+        self._file = file
+        self._count = 0
+
+    def bodies(self, part: EmailMessage) -> list[MailBody]:
+        """Returns the texts in a part, in order; of forms of the same text, one body with both."""
         kind = part.get_content_type()
+        if kind in _REPORTS:
+            return [MailBody("\n\n".join(_fields(each) for each in cast("list[EmailMessage]", part.get_payload())))]
+        if part.is_multipart() and kind != "message/rfc822":
+            inner = [each for child in cast("list[EmailMessage]", part.get_payload()) for each in self.bodies(child)]
+            return [_joined(inner)] if kind == "multipart/alternative" and inner else inner
+        self._file.work.check()
+        self._count += 1
+        if self._count > _MAX_PARTS:
+            raise self._file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
+        if self._file.losses.meet(kind) in (Treatment.LEFT_OUT, Treatment.LOST):
+            return []
         name = part.get_filename()
         if kind == "message/rfc822":
-            attachments.append(Attachment(name or "message.eml", _attached_message(part), kind))
-            continue
+            self.attachments.append(Attachment(name or "message.eml", _attached_message(part), kind))
+            return []
         data = cast("bytes | None", part.get_payload(decode=True)) or b""
-        if kind == "text/plain" and name is None and part.get_content_disposition() != "attachment":
-            texts.append(data.decode(_known(part.get_content_charset()), "replace"))
-        elif kind == "text/html" and name is None and part.get_content_disposition() != "attachment":
-            html, encoding = html or data, encoding or part.get_content_charset()
-        else:
-            content_id = (part.get("Content-ID") or "").strip().strip("<>")
-            attachments.append(Attachment(name or f"attachment {len(attachments) + 1}", data, kind, content_id))
-    headers = [(name, str(message.get(name, ""))) for name in _HEADERS]
-    known = _known(encoding) if encoding is not None else None
-    return MailMessage(headers, "\n\n".join(texts), html, known, tuple(attachments))
+        is_text = name is None and part.get_content_disposition() != "attachment"
+        if is_text and kind == "text/plain":
+            return [MailBody(data.decode(codec_of(part.get_content_charset()) or "utf-8", "replace"))]
+        if is_text and kind == "text/html":
+            return [MailBody(html=data, encoding=part.get_content_charset())]
+        content_id = (part.get("Content-ID") or "").strip().strip("<>")
+        self.attachments.append(Attachment(name or f"attachment {len(self.attachments) + 1}", data, kind, content_id))
+        return []
 
 
-def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
-    """Yields the parts that hold content; attached mails are one part each."""
-    waiting = [message]
-    while waiting:
-        part = waiting.pop()
-        if part.is_multipart() and part.get_content_type() != "message/rfc822":
-            waiting += reversed(cast("list[EmailMessage]", part.get_payload()))
-        else:
-            yield part
+def _fields(message: EmailMessage) -> str:
+    """Returns the fields of a report, which stand where a mail has its headers."""
+    return "\n".join(f"{name}: {value}" for name, value in message.items())
+
+
+def _joined(bodies: list[MailBody]) -> MailBody:
+    """Returns the forms of one text as one body; of several pages of HTML, the last one is the best."""
+    page = next((each for each in reversed(bodies) if each.html), MailBody())
+    return MailBody("\n\n".join(each.text for each in bodies if each.text.strip()), page.html, page.encoding)
 
 
 def _attached_message(part: EmailMessage) -> bytes:
     inner = part.get_payload()
     return cast("list[EmailMessage]", inner)[0].as_bytes() if isinstance(inner, list) and inner else b""
-
-
-def _known(charset: str | None) -> str:
-    """Returns a name of an encoding that Python knows."""
-    try:
-        "".encode(charset or "utf-8")
-    except LookupError:
-        return "utf-8"
-    return charset or "utf-8"

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+
+from abstractcore.errors import MissingExtraError
 
 from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, Picture
-from ..web.html import data_of, encoding_of
-from ..web.markup import html_blocks
-from ..work_limits import Work
+from ..format_handler import DocumentFile
+from ..vocabularies import LossCounter
+from ..web.html import data_of, page_blocks
+from ..web.markup import Page
+from ..web.vocabulary import HTML
+
+_WORD = re.compile(r"\w{2,}")
+_TAG = re.compile(r"<[^>]{0,5000}>")
+_SAMPLE = 30_000
+_FEW_WORDS = 10
+"""The plain text may lack so many words of the HTML, such as those of its links, in a short mail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,40 +34,37 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class MailMessage:
-    """What both formats have. `html` is used only if there is no `text`; `encoding` is that of `html`."""
+class MailBody:
+    """A text of a mail: plain, HTML, or both forms of the same. `encoding` is the one that the mail gives the HTML."""
 
-    headers: Sequence[tuple[str, str]]
     text: str = ""
     html: bytes = b""
     encoding: str | None = None
-    attachments: Sequence[Attachment] = field(default_factory=tuple[Attachment, ...])
 
 
-def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
-    """Yields the headers, the text and the attachments of a mail."""
+@dataclass(frozen=True, slots=True)
+class MailMessage:
+    """What both formats have."""
+
+    headers: Sequence[tuple[str, str]]
+    bodies: Sequence[MailBody] = ()
+    attachments: Sequence[Attachment] = ()
+
+
+def mail_blocks(message: MailMessage, file: DocumentFile) -> Iterator[Block]:
+    """Yields the headers, the texts and the attachments of a mail."""
     for name, value in message.headers:
         if value.strip():
             yield MarkdownText(f"{name}: {' '.join(value.split())}", BlockPlace(member="headers"), "headers")
     in_text: set[str] = set()
-    if message.text.strip():
-        paragraphs = message.text.replace("\r\n", "\n").split("\n\n")
-        for number, paragraph in enumerate(filter(str.strip, paragraphs), 1):
-            yield MarkdownText(paragraph, BlockPlace(paragraph=number))
-    elif message.html:
-        by_id = {each.content_id: each for each in message.attachments if each.content_id}
-
-        def picture(address: str, alt: str, place: BlockPlace) -> Block | None:
-            found = by_id.get(address.removeprefix("cid:")) if address.startswith("cid:") else None
-            if found is not None:
-                in_text.add(found.content_id)
-                return Picture(found.data, found.name, place, alt)
-            data = data_of(address)
-            if data:
-                return Picture(data, "picture in the mail", place, alt)
-            return LostContent("pictures", 1, where=address[:100]) if address else None
-
-        yield from html_blocks(message.html, work, message.encoding or encoding_of(message.html), BlockPlace(), picture)
+    by_id = {each.content_id: each for each in message.attachments if each.content_id}
+    paragraphs = 0
+    for body in message.bodies:
+        html = _html(body, file, by_id, in_text, BlockPlace(paragraph=paragraphs)) if body.html else None
+        for block in _plain(body.text, paragraphs) if html is None else html:
+            if isinstance(block, MarkdownText):
+                paragraphs = max(paragraphs, block.place.paragraph or 0)
+            yield block
     for each in message.attachments:
         if each.content_id not in in_text:
             place = BlockPlace(member=each.name)
@@ -64,3 +73,53 @@ def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
                 yield Picture(each.data, each.name, place)
             else:
                 yield AttachedFile(each.data, each.name, place, each.media_type)
+
+
+def _plain(text: str, before: int) -> Iterator[Block]:
+    paragraphs = text.replace("\r\n", "\n").split("\n\n")
+    for number, paragraph in enumerate(filter(str.strip, paragraphs), before + 1):
+        yield MarkdownText(paragraph, BlockPlace(paragraph=number))
+
+
+def _html(
+    body: MailBody, file: DocumentFile, by_id: Mapping[str, Attachment], in_text: set[str], place: BlockPlace
+) -> Sequence[Block] | None:
+    """Returns the blocks of the HTML, None if the plain text has most of its words, or if HTML cannot be read here.
+
+    The pictures that it shows are added to `in_text`.
+    """
+    plain = _words(body.text)
+    if plain and _has_most(plain, _words(unescape(_TAG.sub(" ", body.html[:_SAMPLE].decode("utf-8", "replace"))))):
+        return None  # what a tag or a style has may look like words, but none is missed
+    losses = LossCounter(HTML)
+    shown: set[str] = set()
+
+    def picture(address: str, alt: str, place: BlockPlace) -> Block | None:
+        found = by_id.get(address.removeprefix("cid:")) if address.startswith("cid:") else None
+        if found is not None:
+            shown.add(found.content_id)
+            return Picture(found.data, found.name, place, alt)
+        data = data_of(address)
+        if data:
+            return Picture(data, "picture in the mail", place, alt)
+        return LostContent("pictures", 1, where=address[:100]) if address else None
+
+    try:
+        blocks = list(page_blocks(body.html, Page(file.work, losses, picture, place), body.encoding))
+    except MissingExtraError:
+        if body.text.strip():
+            return None
+        raise
+    words = {word for block in blocks if isinstance(block, MarkdownText) for word in _words(block.text)}
+    if plain and _has_most(plain, words):
+        return None
+    in_text |= shown
+    return [*blocks, *losses.blocks()]
+
+
+def _has_most(plain: set[str], words: set[str]) -> bool:
+    return len(words - plain) < max(len(words) / 2, _FEW_WORDS)
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower()))

@@ -11,7 +11,10 @@ from typing import Any, cast
 from ...common.extras import missing_extra
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText
 from ..format_handler import DocumentFile
-from .message import Attachment, MailMessage, mail_blocks
+from .message import Attachment, MailBody, MailMessage, mail_blocks
+from .vocabulary import OUTLOOK
+
+VOCABULARY = OUTLOOK
 
 _MAX_ATTACHMENTS = 1_000
 _TEXT, _BYTES = "001F", "0102"
@@ -31,8 +34,9 @@ def read(file: DocumentFile) -> Iterator[Block]:
         if not ole.exists("__properties_version1.0"):
             raise file.work.corrupt("Outlook mail", "it has no properties")
         message = _read(_Properties(ole, [], file))
-        yield from mail_blocks(message, file.work)
-        if not message.text.strip() and not message.html and ole.exists(f"__substg1.0_{_COMPRESSED_RTF}{_BYTES}"):
+        yield from mail_blocks(message, file)
+        has_text = any(body.text.strip() or body.html for body in message.bodies)
+        if not has_text and ole.exists(f"__substg1.0_{_COMPRESSED_RTF}{_BYTES}"):
             yield MarkdownText(
                 "[the text of this mail is compressed RTF, which is not read]", BlockPlace(member="body")
             )
@@ -89,7 +93,7 @@ def _read(mail: _Properties) -> MailMessage:
         ("Subject", mail.text(_SUBJECT)),
     ]
     html = mail.content(_HTML, _BYTES) or mail.text(_HTML).encode()
-    return MailMessage(headers, mail.text(_BODY), html, None, tuple(_attachments(mail)))
+    return MailMessage(headers, [MailBody(mail.text(_BODY), html)], tuple(_attachments(mail)))
 
 
 def _attachments(mail: _Properties) -> Iterator[Attachment]:

@@ -105,7 +105,8 @@ def inner_shapes(element: Element, package: OpenDocument, place: BlockPlace, nam
 
 def table_blocks(element: Element, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the title and the rows of a table of a text or a presentation."""
-    yield MarkdownText(alternative_text(element), place)
+    if title := alternative_text(element):
+        yield MarkdownText(title, place)
     yield from table(_placed_rows(element, place), name)
     for inner in inner_tables(element):
         yield from table_blocks(inner, place, f"{name}.1")
@@ -141,6 +142,8 @@ def _cells(row: Element) -> list[str]:
 
 def cell_text(cell: Element) -> str:
     """Returns the paragraphs of a cell, a line each, without tables and shapes in it."""
+    if len(cell) == 1 and cell[0].tag == "p":
+        return text_of(cell[0])
     texts = (
         text_of(each) if each.tag in ("p", "h") else texts_of(each)
         for each in cell

@@ -22,6 +22,8 @@ def pieces_of(paragraph: Element) -> list[str | Element]:
 
 def text_of(paragraph: Element) -> str:
     """Returns the text without frames."""
+    if not len(paragraph):
+        return (paragraph.text or "").strip()
     return "".join(piece for piece in pieces_of(paragraph) if isinstance(piece, str)).strip()
 
 
@@ -40,7 +42,7 @@ def outermost(element: Element, tags: Set[str]) -> Iterator[Element]:
     for child in element:
         if child.tag in tags:
             yield child
-        elif child.tag not in SHAPES and child.tag != "annotation":
+        elif len(child) and child.tag not in SHAPES and child.tag != "annotation":
             yield from outermost(child, tags)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
@@ -13,25 +14,39 @@ from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture
 from ..format_handler import DocumentFile
 from ..xml_elements import elements, whole
 from ..zip_members import ZipMembers
-from .html import data_of, encoding_of
-from .markup import html_blocks
+from .html import data_of, page_blocks
+from .markup import Page
+from .vocabulary import HTML
 
+VOCABULARY = replace(
+    HTML,
+    source=f"EPUB 3.3; {HTML.source}",
+    left_out_members={
+        "lists of contents and descriptions of the package": "mimetype META-INF/* *.opf *.ncx *.smil *.xpgt",
+        "styles, fonts and scripts": "*.css *.js *.otf *.ttf *.woff *.woff2",
+        "recordings, which are counted where they stand": "*.mp3 *.m4a *.mp4 *.m4v *.ogg *.webm",
+    },
+)
 _TITLE = "EPUB book"
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a book, chapter by chapter."""
-    members = ZipMembers(file.data, file.work, _TITLE)
+    members = ZipMembers(file.data, file.work, _TITLE, file.losses)
     root = next(elements(members.chunks("META-INF/container.xml"), frozenset({"rootfile"})), None)
     path = root.get("full-path", "") if root is not None else ""
     if path not in members:
         raise file.work.corrupt(_TITLE, "it has no list of contents")
     package = whole(members.chunks(path), "package")
+    titles = {" ".join((each.text or "").split()) for each in package.iter("title")}
     for tag, label in (("title", "title"), ("creator", "author")):
         for each in package.iter(tag):
             yield MarkdownText(f"[{label}: {(each.text or '').strip()}]" if each.text else "", group="metadata")
     folder = posixpath.dirname(path)
     items = {each.get("id", ""): each for each in package.iter("item")}
+    for each in items.values():
+        if "nav" in each.get("properties", "").split():
+            file.losses.opens(_resolved(folder, each.get("href", "")))
     spine = [items[key] for each in package.iter("itemref") if (key := each.get("idref", "")) in items]
     chapters = [_resolved(folder, each.get("href", "")) for each in spine]
     _check_protection(members, chapters, file)
@@ -41,7 +56,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield LostContent("chapters", 1, len(chapters), chapter)
             continue
         picture = partial(_picture, members, posixpath.dirname(chapter))
-        yield from html_blocks(data, file.work, encoding_of(data), BlockPlace(member=chapter), picture)
+        page = Page(file.work, file.losses, picture, BlockPlace(member=chapter), titles)
+        yield from page_blocks(data, page)
         if number % 16 == 0:
             file.work.check()
 

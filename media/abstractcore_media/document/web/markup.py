@@ -2,162 +2,166 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
+from xml.etree.ElementTree import Element
 
 from ...common.extras import missing_extra
-from ..blocks import Block, BlockPlace, MarkdownText, fenced, heading, list_item, table
+from ..blocks import NOWHERE, Block, BlockPlace, MarkdownText, fenced, heading, list_item, table
+from ..equations import in_markdown, latex_of_mathml
+from ..marks import Marks, marked
+from ..vocabularies import LossCounter, Treatment
 from ..work_limits import Work
+from .html_parts import HtmlFormula, HtmlSelect, HtmlTable, number
 
-_HIDDEN = frozenset({"script", "style", "template", "noscript", "head", "svg", "math", "select", "datalist", "iframe"})
 _BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-)
+    ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
+     "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "legend", "li",
+     "listing", "main", "menu", "nav", "ol", "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody",
+     "td", "tfoot", "th", "thead", "tr", "ul", "xmp", "svg:desc", "svg:div", "svg:p", "svg:text", "svg:title")
+)  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_VOID = frozenset(
-    ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
-)
+_LISTS = ("ul", "ol", "menu", "dir")
+_VERBATIM = ("pre", "listing", "plaintext", "xmp")
 _SPACES = re.compile(r"\s+")
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CHUNK = 1 << 16
-_MAX_SPAN = 100
+_MAX_FRAMES = 5
+"""Pages in frames of pages in frames."""
+_COUNTED_EMPTY = ("recordings", "embedded objects", "drawings of scripts", "frames")
+"""What shows something even if the page has no text for it."""
 
 PictureLoader: TypeAlias = Callable[[str, str, BlockPlace], Block | None]
 """Returns the block for a picture by its address, its description and its place; None to leave it out."""
 
 
-def html_blocks(
-    data: bytes, work: Work, encoding: str | None, place: BlockPlace, picture: PictureLoader
-) -> Iterator[Block]:
-    """Yields the blocks of a page. `encoding` is None if the page declares it. Paragraphs are counted after `place`."""
+@dataclass(frozen=True)
+class Page:
+    """What the blocks of a page need: paragraphs are counted after `place`. `titles` are those that were shown."""
+
+    work: Work
+    losses: LossCounter
+    picture: PictureLoader
+    place: BlockPlace = NOWHERE
+    titles: set[str] = field(default_factory=set[str])
+    depth: int = 0
+
+    def inner(self, place: BlockPlace) -> Page:
+        """Returns the page of a frame of this one."""
+        return replace(self, place=place, depth=self.depth + 1)
+
+
+def html_blocks(data: bytes, codec: str, page: Page) -> Iterator[Block]:
+    """Yields the blocks of a page whose text is encoded as `codec`; counts what is not carried over."""
     try:
         etree = cast(Any, import_module("lxml.etree"))  # it has no types
     except ImportError as error:
         raise missing_extra("Reading HTML files", "lxml", "documents") from error
-    target = _MarkupTarget(place, picture)
-    parser = etree.HTMLParser(target=target, huge_tree=True, encoding=encoding, no_network=True)
+    target = _MarkupTarget(page)
+    parser = etree.HTMLParser(target=target, huge_tree=True, encoding="utf-8", no_network=True)
+    decoder = codecs.getincrementaldecoder(codec)("replace")
+    invalid = -data.count("\ufffd".encode(), 0, len(data)) if codec.startswith("utf-8") else 0
     for start in range(0, len(data), _CHUNK):
-        work.check()
-        parser.feed(data[start : start + _CHUNK])
+        page.work.check()
+        text = decoder.decode(data[start : start + _CHUNK], start + _CHUNK >= len(data))
+        invalid += text.count("\ufffd")
+        parser.feed(text.encode("utf-8", "replace"))
         yield from target.taken()
-    parser.close()
+    if data:
+        parser.close()
     yield from target.taken()
+    if invalid > 0:
+        page.losses.count("characters", f"not valid {codec}", invalid)
 
 
 class _MarkupTarget:
     """Receives the events of the parser."""
 
-    def __init__(self, place: BlockPlace, picture: PictureLoader) -> None:
-        self._place = place
-        self._picture = picture
-        self._paragraphs = place.paragraph or 0
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._treatment = page.losses.vocabulary.treatment
+        self._place = page.place
+        self._paragraphs = page.place.paragraph or 0
         self._done: list[Block] = []
         self._text: list[str] = []
-        self._hidden: list[str] = []
+        self._skipped = 0
+        """How many elements are open in one that is not read, with it."""
+        self._skipped_as = ""
         self._kind = "p"
         self._lists: list[int | None] = []
         self._marker = ""
         self._verbatim = 0
-        self._links: list[tuple[str, int]] = []
-        self._tables: list[_Table] = []
+        self._spans: list[tuple[str | Marks, int]] = []
+        """The links, by their addresses, and the marks that are open, with the piece of the text that they begin at."""
+        self._tables: list[HtmlTable] = []
         self._count = 0
+        self._title = ""
+        self._title_from = -1
+        self._select: HtmlSelect | None = None
+        self._drawing = 0
+        self._formula: HtmlFormula | None = None
 
     def taken(self) -> list[Block]:
         done, self._done = self._done, []
         return done
 
+    # Events of the parser.
+
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._hidden:
-            if tag == self._hidden[-1]:
-                self._hidden.append(tag)
+        if self._skipped:
+            self._skipped += 1
             return
-        if tag in _HIDDEN or "hidden" in attributes:
-            if tag not in _VOID:
-                self._hidden.append(tag)
+        if self._formula is not None:
+            self._formula.start(tag, attributes)
+            return
+        if self._drawing:
+            self._drawing += 1
+            tag = f"svg:{tag}"
+        treatment, what = self._treatment(tag)
+        is_hidden = (bool(attributes) or tag == "dialog") and _is_hidden(tag, attributes)
+        if is_hidden or treatment is Treatment.LOST or treatment is Treatment.LEFT_OUT:
+            self._skip("hidden elements" if is_hidden and treatment is not Treatment.LEFT_OUT else what, attributes)
+            if treatment is Treatment.LEFT_OUT:
+                self._skipped_as = ""
             return
         if tag in _HEADINGS or tag in _BLOCKS:
             self._end_text()
-        if tag in _HEADINGS:
-            self._kind = tag
-        elif tag == "pre":
-            self._verbatim += 1
-        elif tag in ("ul", "ol"):
-            start = attributes.get("start", "1")
-            self._lists.append((int(start) if start.isdecimal() and len(start) < 9 else 1) - 1 if tag == "ol" else None)
-        elif tag == "li":
-            self._start_item()
-        elif tag == "br":
-            self._text.append("\n")
-        elif tag == "img":
-            self._image(attributes)
-        elif tag == "a":
-            self._links.append((attributes.get("href", ""), len(self._text)))
-        elif tag == "table":
-            self._tables.append(_Table())
-        elif self._tables and tag in ("tr", "td", "th"):
-            self._tables[-1].start(tag, attributes)
+        begin = self._starts.get(tag)
+        if begin is not None:
+            begin(self, tag, attributes)
 
     def end(self, tag: str) -> None:
-        if self._hidden:
-            if tag == self._hidden[-1]:
-                self._hidden.pop()
+        if self._skipped:
+            self._skipped -= 1
+            if not self._skipped:
+                self._drawing = max(self._drawing - 1, 0)
             return
+        if self._formula is not None:
+            self._end_formula(self._formula.end(tag))
+            return
+        if self._drawing:
+            self._drawing -= 1
+            tag = f"svg:{tag}"
         if tag in _HEADINGS or tag in _BLOCKS:
             self._end_text()
-        if tag in _HEADINGS:
-            self._kind = "p"
-        elif tag == "pre":
-            self._verbatim = max(0, self._verbatim - 1)
-        elif tag in ("ul", "ol") and self._lists:
-            self._lists.pop()
-        elif tag == "a" and self._links:
-            self._end_link()
-        elif tag == "table" and self._tables:
-            self._end_table(self._tables.pop())
+        finish = self._ends.get(tag)
+        if finish is not None:
+            finish(self)
 
     def data(self, data: str) -> None:
-        if not self._hidden:
+        if self._skipped:
+            if self._skipped_as and not data.isspace():
+                self._lose(self._skipped_as)
+                self._skipped_as = ""
+        elif self._formula is not None:
+            self._formula.data(data)
+        elif self._select is not None:
+            self._select.add(data)
+        else:
             self._text.append(data if self._verbatim else _SPACES.sub(" ", data))
 
     def comment(self, data: str) -> None:
@@ -166,12 +170,29 @@ class _MarkupTarget:
     def close(self) -> None:
         self._end_text()
         while self._tables:
-            self._end_table(self._tables.pop())
+            self._end_table()
+        self._show_title("")
+
+    # What is not read.
+
+    def _skip(self, what: str, attributes: dict[str, str]) -> None:
+        """Passes an element with all inside. `what` it is counted as, once if it shows a text, else not."""
+        self._skipped, self._skipped_as = 1, what
+        if what in _COUNTED_EMPTY:
+            self._skipped_as = ""
+            self._lose(what, attributes.get("src", attributes.get("data", ""))[:100])
+
+    def _lose(self, what: str, where: str = "") -> None:
+        self._page.losses.count(what, where or self._place.member or f"paragraph {self._paragraphs + 1}")
+
+    # Text.
 
     def _end_text(self) -> None:
+        for span, start in reversed(self._spans):  # a link may hold several paragraphs
+            self._wrap(span, start)
+        self._spans = [(span, 0) for span, _ in self._spans]
         raw = "".join(self._text)
         self._text.clear()
-        self._links.clear()
         if self._verbatim and not self._tables:
             text = raw.strip("\n")
         else:
@@ -184,6 +205,7 @@ class _MarkupTarget:
         self._emit(text)
 
     def _emit(self, text: str) -> None:
+        self._show_title(text)
         place = self._next_place()
         if self._verbatim:
             block = fenced(text, "", place)
@@ -200,37 +222,102 @@ class _MarkupTarget:
         self._paragraphs += 1
         return replace(self._place, paragraph=self._paragraphs)
 
-    def _start_item(self) -> None:
+    def _show_title(self, text: str) -> None:
+        """Adds the title of the page before its first text, unless that is the title."""
+        title, self._title = self._title, ""
+        if title and title not in self._page.titles:
+            self._page.titles.add(title)
+            if title.casefold() != text.casefold():
+                self._done.append(MarkdownText(f"[title: {title}]", self._place))
+
+    def _start_title(self, tag: str, attributes: dict[str, str]) -> None:
+        self._end_text()
+
+    def _end_title(self) -> None:
+        self._title = " ".join("".join(self._text).split())
+        self._text.clear()
+
+    def _start_heading(self, tag: str, attributes: dict[str, str]) -> None:
+        self._kind = tag
+
+    def _end_heading(self) -> None:
+        self._kind = "p"
+
+    def _start_verbatim(self, tag: str, attributes: dict[str, str]) -> None:
+        self._verbatim += 1
+
+    def _end_verbatim(self) -> None:
+        self._verbatim = max(0, self._verbatim - 1)
+
+    def _start_break(self, tag: str, attributes: dict[str, str]) -> None:
+        self._text.append("\n")
+
+    def _start_quotation(self, tag: str, attributes: dict[str, str]) -> None:
+        self._text.append("“")
+
+    def _end_quotation(self) -> None:
+        self._text.append("”")
+
+    def _start_reading(self, tag: str, attributes: dict[str, str]) -> None:
+        self._text.append("(")
+
+    def _end_reading(self) -> None:
+        self._text.append(")")
+
+    def _start_link(self, tag: str, attributes: dict[str, str]) -> None:
+        self._spans.append((attributes.get("href", ""), len(self._text)))
+
+    def _start_marks(self, tag: str, attributes: dict[str, str]) -> None:
+        self._spans.append((Marks(tag) if tag in ("sub", "sup") else Marks(is_struck=True), len(self._text)))
+
+    def _end_span(self) -> None:
+        if self._spans:
+            self._wrap(*self._spans.pop())
+
+    def _wrap(self, span: str | Marks, start: int) -> None:
+        text = "".join(self._text[start:])
+        if isinstance(span, Marks):
+            self._text[start:] = [marked(text, span)]
+        elif (text := text.strip()) and span.startswith(("http://", "https://", "mailto:")) and text != span:
+            self._text[start:] = [f"[{text}]({span})"]
+
+    # Lists and tables.
+
+    def _start_list(self, tag: str, attributes: dict[str, str]) -> None:
+        self._lists.append(number(attributes, "start", 1) - 1 if tag == "ol" else None)
+
+    def _end_list(self) -> None:
+        if self._lists:
+            self._lists.pop()
+
+    def _start_item(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._lists:
             self._lists.append(None)
-        number = self._lists[-1]
-        if number is not None:
-            self._lists[-1] = number = number + 1
-        self._marker = "-" if number is None else f"{number}."
+        count = self._lists[-1]
+        if count is not None:
+            self._lists[-1] = count = number(attributes, "value", count + 1)
+        self._marker = "-" if count is None else f"{count}."
 
-    def _end_link(self) -> None:
-        address, start = self._links.pop()
-        text = "".join(self._text[start:]).strip()
-        if text and address.startswith(("http://", "https://", "mailto:")) and text != address:
-            self._text[start:] = [f"[{text}]({address})"]
+    def _start_table(self, tag: str, attributes: dict[str, str]) -> None:
+        self._tables.append(HtmlTable())
 
-    def _image(self, attributes: dict[str, str]) -> None:
-        self._end_text()
-        place = replace(self._place, paragraph=self._paragraphs or None)
-        block = self._picture(attributes.get("src", ""), attributes.get("alt", ""), place)
-        if block is None:
-            return
+    def _start_in_table(self, tag: str, attributes: dict[str, str]) -> None:
         if self._tables:
-            self._tables[-1].inside.append(block)
-        else:
-            self._done.append(block)
+            self._tables[-1].start(tag, attributes)
 
-    def _end_table(self, found: _Table) -> None:
+    def _end_table(self) -> None:
+        if not self._tables:
+            return
+        found = self._tables.pop()
         rows = [row for row in found.rows if any(row)]
         if self._tables:  # a table in a cell of another one, most often for layout
-            self._tables[-1].add("\n".join(" ".join(filter(None, row)) for row in rows))
+            lines = [found.caption, *(" ".join(filter(None, row)) for row in rows)]
+            self._tables[-1].add("\n".join(filter(None, lines)))
             self._tables[-1].inside += found.inside
             return
+        self._show_title("")
+        if found.caption:
+            self._done.append(MarkdownText(found.caption, self._next_place()))
         self._count += 1
         name = f"table {self._place.member} {self._count}"
         if max(map(len, rows), default=0) == 1:
@@ -240,28 +327,133 @@ class _MarkupTarget:
             self._done += table(((row, self._next_place()) for row in rows), name)
         self._done += found.inside
 
+    # Pictures, drawings, formulas and frames.
 
-class _Table:
-    """The cells of a table that is being read."""
+    def _start_picture(self, tag: str, attributes: dict[str, str]) -> None:
+        address = attributes.get("src") or attributes.get("href") or attributes.get("xlink:href") or ""
+        self._end_text()
+        self._show_title("")
+        place = replace(self._place, paragraph=self._paragraphs or None)
+        block = self._page.picture(address, attributes.get("alt", ""), place)
+        if block is not None:
+            self._add_beside([block])
 
-    def __init__(self) -> None:
-        self.rows: list[list[str]] = []
-        self.inside: list[Block] = []
-        self._at = 0
+    def _add_beside(self, blocks: list[Block]) -> None:
+        """Adds what cannot stand in a cell."""
+        if self._tables:
+            self._tables[-1].inside += blocks
+        else:
+            self._done += blocks
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "tr" or not self.rows:
-            self.rows.append([])
-        if tag in ("td", "th"):
-            span = attributes.get("colspan", "1")
-            width = min(int(span), _MAX_SPAN) if span.isdecimal() and len(span) < 9 else 1
-            self.rows[-1] += [""] * max(width, 1)
-            self._at = len(self.rows[-1]) - max(width, 1)
+    def _start_area(self, tag: str, attributes: dict[str, str]) -> None:
+        start = len(self._text)
+        self._text.append(attributes.get("alt", ""))
+        self._wrap(attributes.get("href", ""), start)
+        self._text.append(" ")
 
-    def add(self, text: str) -> None:
-        if not self.rows or not self.rows[-1]:
-            self.rows.append([text])  # a caption
-            self.rows.append([])
+    def _start_drawing(self, tag: str, attributes: dict[str, str]) -> None:
+        self._drawing = 1
+        if attributes.get("aria-hidden") != "true" and attributes.get("role") not in ("presentation", "none"):
+            self._lose("drawings")
+            self._text.append(attributes.get("aria-label", ""))
+
+    def _start_frame(self, tag: str, attributes: dict[str, str]) -> None:
+        inside = attributes.get("srcdoc", "")
+        if not inside or self._page.depth >= _MAX_FRAMES:
+            self._skip("frames", attributes)
             return
-        cell = self.rows[-1][self._at]
-        self.rows[-1][self._at] = f"{cell}\n{text}" if cell else text
+        self._end_text()
+        place = replace(self._place, paragraph=self._paragraphs or None)
+        blocks = list(html_blocks(inside.encode("utf-8", "replace"), "utf-8", self._page.inner(place)))
+        paragraphs = (each.place.paragraph or 0 for each in blocks if isinstance(each, MarkdownText))
+        self._paragraphs = max(self._paragraphs, *paragraphs, 0)
+        self._add_beside(blocks)
+        self._skip("", attributes)
+
+    def _start_formula(self, tag: str, attributes: dict[str, str]) -> None:
+        self._formula = HtmlFormula()
+        self._formula.start(tag, attributes)
+
+    def _end_formula(self, element: Element | None) -> None:
+        if element is not None:
+            self._formula = None
+            latex = latex_of_mathml(element)
+            if not latex:
+                self._lose("formulas")
+            self._text.append(in_markdown(latex, is_block=element.get("display") == "block"))
+
+    # Fields of forms.
+
+    def _start_input(self, tag: str, attributes: dict[str, str]) -> None:
+        kind = attributes.get("type", "text").strip().lower()
+        if kind == "checkbox":
+            self._text.append("[x] " if "checked" in attributes else "[ ] ")
+        elif kind == "radio":
+            self._text.append("(x) " if "checked" in attributes else "( ) ")
+        elif kind == "image":
+            self._start_picture(tag, attributes)
+        elif kind not in ("hidden", "password", "file"):
+            self._text.append(f" {_SPACES.sub(' ', attributes.get('value', ''))} ")
+
+    def _start_select(self, tag: str, attributes: dict[str, str]) -> None:
+        self._select = HtmlSelect(attributes)
+
+    def _start_option(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._select is not None:
+            self._select.start_option(attributes)
+
+    def _end_select(self) -> None:
+        if self._select is not None:
+            self._text.append(f" {self._select.chosen()} ")
+            self._select = None
+
+    # What each tag begins and ends.
+
+    _starts: ClassVar[dict[str, Callable[[_MarkupTarget, str, dict[str, str]], None]]] = {
+        **dict.fromkeys(_HEADINGS, _start_heading),
+        **dict.fromkeys(_VERBATIM, _start_verbatim),
+        **dict.fromkeys(_LISTS, _start_list),
+        **dict.fromkeys(("tr", "td", "th", "thead", "tbody", "tfoot"), _start_in_table),
+        **dict.fromkeys(("img", "image", "svg:image"), _start_picture),
+        **dict.fromkeys(("sub", "sup", "del", "s", "strike"), _start_marks),
+        "title": _start_title,
+        "li": _start_item,
+        "br": _start_break,
+        "q": _start_quotation,
+        "rt": _start_reading,
+        "a": _start_link,
+        "svg:a": _start_link,
+        "table": _start_table,
+        "area": _start_area,
+        "svg": _start_drawing,
+        "math": _start_formula,
+        "iframe": _start_frame,
+        "input": _start_input,
+        "select": _start_select,
+        "option": _start_option,
+    }
+    _ends: ClassVar[dict[str, Callable[[_MarkupTarget], None]]] = {
+        **dict.fromkeys(_HEADINGS, _end_heading),
+        **dict.fromkeys(_VERBATIM, _end_verbatim),
+        **dict.fromkeys(_LISTS, _end_list),
+        **dict.fromkeys(("sub", "sup", "del", "s", "strike"), _end_span),
+        "title": _end_title,
+        "q": _end_quotation,
+        "rt": _end_reading,
+        "a": _end_span,
+        "svg:a": _end_span,
+        "table": _end_table,
+        "select": _end_select,
+    }
+
+
+def _is_hidden(tag: str, attributes: dict[str, str]) -> bool:
+    """Returns whether a program shows nothing of an element; style sheets are not read."""
+    if tag in ("html", "body"):
+        return False
+    style = attributes.get("style")
+    return (
+        "hidden" in attributes
+        or (style is not None and _HIDDEN.search(style) is not None)
+        or (tag == "dialog" and "open" not in attributes)
+    )

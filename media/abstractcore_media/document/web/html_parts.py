@@ -1,0 +1,130 @@
+"""Parts of HTML that are read as wholes: tables, lists of choices and formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element, TreeBuilder
+
+from ..blocks import Block
+
+_MAX_SPAN, _MAX_COLUMNS, _MAX_COVERED = 100, 1_000, 10_000
+_TO_THE_END = 1 << 16
+_MAX_DEPTH, _MAX_NODES = 100, 20_000
+
+
+class HtmlTable:
+    """The cells of a table that is being read. A cell over several rows or columns stands in the first of them."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self.caption = ""
+        self.inside: list[Block] = []
+        """What cannot stand in a cell, such as pictures."""
+        self._at = -1
+        self._covered_until: dict[int, int] = {}
+        """The last row that a cell above covers, by column."""
+        self._covered = 0
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Begins a row, a cell, or a part of the table."""
+        if tag in ("thead", "tbody", "tfoot"):
+            self._covered_until.clear()
+        elif tag == "tr":
+            self._begin_row()
+        else:
+            if not self.rows:
+                self._begin_row()
+            self._begin_cell(number(attributes, "colspan", 1), number(attributes, "rowspan", 1))
+
+    def add(self, text: str) -> None:
+        """Adds a text to the cell, or to the caption."""
+        if self._at < 0:
+            self.caption = f"{self.caption} {text}".strip()
+            return
+        cell = self.rows[-1][self._at]
+        self.rows[-1][self._at] = f"{cell}\n{text}" if cell else text
+
+    def _begin_row(self) -> None:
+        self.rows.append([])
+        self._at = -1
+
+    def _begin_cell(self, width: int, height: int) -> None:
+        row = self.rows[-1]
+        at = len(self.rows) - 1
+        while self._covered_until.get(len(row), -1) >= at and self._may_cover():
+            row.append("")
+        self._at = len(row)
+        row.append("")
+        for _ in range(min(max(width, 1), _MAX_SPAN) - 1):
+            if self._may_cover():
+                row.append("")
+        last = at + (height or _TO_THE_END) - 1
+        if last > at:
+            for column in range(self._at, min(len(row), _MAX_COLUMNS)):
+                self._covered_until[column] = last
+
+    def _may_cover(self) -> bool:
+        """Counts a place that is covered by a cell: hostile tables have many of them."""
+        self._covered += 1
+        return self._covered <= _MAX_COVERED
+
+
+class HtmlSelect:
+    """The options of a list of choices that is being read."""
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self._is_list = "multiple" in attributes or number(attributes, "size", 1) > 1
+        self._options: list[tuple[list[str], bool]] = []
+
+    def start_option(self, attributes: Mapping[str, str]) -> None:
+        """Begins an option; the `label` is shown in place of its text."""
+        label = attributes.get("label", "")
+        self._options.append(([label] if label else [], "selected" in attributes))
+
+    def add(self, text: str) -> None:
+        """Adds a text to the option."""
+        if self._options:
+            self._options[-1][0].append(text)
+
+    def chosen(self) -> str:
+        """Returns the options that are chosen, the first one if none is and only one is shown."""
+        options = [(" ".join("".join(texts).split()), is_chosen) for texts, is_chosen in self._options]
+        found = [text for text, is_chosen in options if is_chosen]
+        return ", ".join(found or ([] if self._is_list else [text for text, _ in options[:1]]))
+
+
+class HtmlFormula:
+    """Builds a `math` element; one that is too deep or too large has nothing in it, and so no formula."""
+
+    def __init__(self) -> None:
+        self._builder = TreeBuilder()
+        self._depth = self._nodes = 0
+        self._is_too_large = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Begins an element."""
+        self._depth += 1
+        self._nodes += 1
+        self._is_too_large |= self._depth > _MAX_DEPTH or self._nodes > _MAX_NODES
+        if not self._is_too_large:
+            self._builder.start(tag, dict(attributes))
+
+    def data(self, text: str) -> None:
+        """Adds a text."""
+        if not self._is_too_large:
+            self._builder.data(text)
+
+    def end(self, tag: str) -> Element | None:
+        """Ends an element; returns the whole one if that was it."""
+        self._depth -= 1
+        if not self._is_too_large:
+            self._builder.end(tag)
+        if self._depth:
+            return None
+        return Element("math") if self._is_too_large else self._builder.close()
+
+
+def number(attributes: Mapping[str, str], name: str, default: int) -> int:
+    """Returns an attribute that is a natural number."""
+    text = attributes.get(name, "").strip()
+    return int(text) if text.isdecimal() and len(text) < 9 else default

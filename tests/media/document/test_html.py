@@ -1,0 +1,185 @@
+"""HTML: every element is declared, texts are in the output or counted, fields and tables stand as they are shown."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+
+from abstractcore.schema import CallWarning
+from abstractcore_media.document.text_decoding import codec_of
+from abstractcore_media.document.vocabularies import Treatment
+from abstractcore_media.document.web.vocabulary import HTML
+from tests.media.document.documents import converted, losses
+from tests.media.document.vocabulary_lists import CANARY, LISTS, undeclared
+
+_LATER = "<p>besides</p>"
+
+
+def names(file: str) -> list[str]:
+    lines = (LISTS / file).read_text(encoding="utf-8").splitlines()
+    return [name for line in lines if not line.startswith("#") for name in line.split()]
+
+
+def text_of(page: str) -> str:
+    return converted(page.encode(), "page.html").text
+
+
+def test_every_element_of_html_svg_and_mathml_is_declared():
+    assert undeclared(HTML, names("html.txt")) == []
+    assert undeclared(HTML, [f"svg:{name.lower()}" for name in names("svg.txt")]) == []
+    assert undeclared(HTML, [f"math:{name}" for name in names("mathml.txt")]) == []
+
+
+@pytest.mark.parametrize(("file", "around"), [("html.txt", "{}"), ("svg.txt", "<svg aria-hidden=true>{}</svg>")])
+def test_text_in_any_element_is_in_the_output_or_counted(file: str, around: str):
+    assert [name for name in names(file) if not is_accounted(name.lower(), around)] == []
+
+
+_VOID = """area base basefont bgsound br col embed frame hr image img input isindex link meta nextid param source track
+wbr"""
+
+
+def is_accounted(tag: str, around: str) -> bool:
+    kind = f"svg:{tag}" if "svg" in around else tag
+    treatment, what = HTML.treatment(kind)
+    void = tag in _VOID.split() and "svg" not in around
+    inner = f"<option>{CANARY}" if tag == "select" else CANARY
+    element = f"<{tag} alt={CANARY} value={CANARY}>" if void else f"<{tag}>{inner}</{tag}>"
+    conversion = converted(f"<!doctype html>{_LATER}{around.format(element)}{_LATER}".encode(), "page.html")
+    if treatment is Treatment.LOST:
+        return CANARY not in conversion.text and (void or any(loss.what == what for loss in conversion.lost))
+    if treatment is Treatment.LEFT_OUT:
+        return CANARY not in conversion.text and not conversion.lost
+    has_text = not void or tag in ("area", "img", "image", "input")
+    return CANARY in conversion.text or bool(conversion.lost) or not has_text
+
+
+def test_unknown_elements_are_read():
+    assert text_of("<my-card>one <x-b>two</x-b></my-card>") == "one two"
+
+
+def test_cells_over_rows_and_columns_leave_their_places_empty():
+    page = """<table><caption>Sales</caption><thead><tr><th rowspan=2>Region<th colspan=2>Half<tr><th>Q1<th>Q2
+    <tbody><tr><td>North<td rowspan=0>20<td>30<tr><td>South<td>40</table>"""
+    assert text_of(page) == (
+        "Sales\n\n| Region | Half |  |\n| --- | --- | --- |\n|  | Q1 | Q2 |\n| North | 20 | 30 |\n| South |  | 40 |"
+    )
+
+
+def test_fields_have_their_values():
+    page = """<form>Name: <input value="Ann"> <input type=hidden value=token><input type=password value=secret>
+    <p><input type=checkbox checked> News <input type=checkbox> Offers <input type=radio checked> Card
+    <p>Size: <select><option>S<option selected>M<option>L</select> Color: <select><option>red<option>blue</select>
+    Days: <select multiple><option selected>Mon<option>Tue<option selected>Wed</select>
+    <p><textarea>two
+lines</textarea> <button>Send</button></form>"""
+    assert text_of(page) == (
+        "Name: Ann\n\n[x] News [ ] Offers (x) Card\n\nSize: M Color: red Days: Mon, Wed\n\ntwo lines Send"
+    )
+
+
+def test_hidden_texts_are_counted_where_they_stand():
+    page = """<p>a<div hidden>x</div><p>b<span style="color:red; display : none">y<b>z</b></span><div hidden> </div>
+    <noscript>Enable scripts</noscript><noscript><img src=p.gif></noscript><template><p>t</template>
+    <dialog>closed</dialog><dialog open>open</dialog>"""
+    conversion = converted(page.encode(), "page.html")
+    assert conversion.text == "a\n\nb\n\nopen"
+    assert losses(conversion) == {
+        "hidden elements": (3, None),
+        "texts for programs without scripts or frames": (1, None),
+        "templates": (1, None),
+    }
+    assert conversion.lost[0].places == ("paragraph 2", "paragraph 3")
+
+
+def test_titles_are_shown_unless_the_text_begins_with_them():
+    assert text_of("<title>Annual report</title><h1>Annual Report</h1>x") == "# Annual Report\n\nx"
+    assert text_of("<title>Report - Farm</title><h1>Report</h1>") == "[title: Report - Farm]\n\n# Report"
+
+
+def test_texts_of_drawings_and_pages_in_frames_are_read():
+    page = """<svg><title>Chart</title><rect/><text x=1>North <tspan>41</tspan></text><text>South</text></svg>
+    <iframe srcdoc="<p>inner &lt;b&gt;page&lt;/b&gt;</p><iframe srcdoc='<p>deep'></iframe>">no frames</iframe>
+    <iframe src="https://example.org/ad"></iframe><p>after"""
+    conversion = converted(page.encode(), "page.html")
+    assert conversion.text == "Chart\n\nNorth 41\n\nSouth\n\ninner page\n\ndeep\n\nafter"
+    assert losses(conversion) == {"drawings": (1, None), "frames": (1, None)}
+    assert conversion.lost[1].places == ("https://example.org/ad",)
+
+
+def test_words_carry_their_marks():
+    page = """<p>10<sup>5</sup> H<sub>2</sub>O the 4<sup>th</sup> <s>99</s> 79 <del>old</del><ins>new</ins>
+    <p><a href="https://example.org/x">E=mc<sup>2</sup></a> <q>so</q>
+    <ruby>東京<rp>(</rp><rt>とうきょう</rt><rp>)</rp></ruby>
+    <p><math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"""
+    assert text_of(page) == (
+        "10⁵ H₂O the 4<sup>th</sup> ~~99~~ 79 ~~old~~new\n\n[E=mc²](https://example.org/x) “so” 東京(とうきょう)\n\n"
+        r"$\frac{a}{b}$"
+    )
+
+
+def test_links_around_paragraphs_keep_their_address():
+    page = '<a href="https://example.org/a"><div><h3>Card</h3><p>Text</div></a><p>plain'
+    assert text_of(page) == "### [Card](https://example.org/a)\n\n[Text](https://example.org/a)\n\nplain"
+
+
+def test_labels_of_encodings_are_those_of_the_web():
+    """Those of which Python has no codec are in no file of the last decades."""
+    lines = (LISTS / "encodings.txt").read_text(encoding="utf-8").splitlines()
+    encodings = {name: labels for name, *labels in map(str.split, lines) if name != "#"}
+    wider = {"windows-874": "cp874", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932", "euc-kr": "cp949"}
+    wider |= {"macintosh": "mac-roman", "x-mac-cyrillic": "mac-cyrillic", "iso-8859-8-i": "iso8859-8"}
+    for name, labels in encodings.items():
+        if name in ("replacement", "x-user-defined"):
+            continue
+        expected = codecs.lookup(wider.get(name, name)).name
+        assert {label: codec_of(label) for label in labels} == dict.fromkeys(labels, expected)
+
+
+@pytest.mark.parametrize("label", ["no-such", "rot13", "unicode_escape", "undefined", "", None, "idna", "\ud800"])
+def test_other_labels_are_unknown(label: str | None):
+    assert codec_of(label) is None
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ('<meta charset="iso-8859-1"><p>\x93café\x94 \x80'.encode("latin-1"), "“café” €"),
+        ('<meta http-equiv=Content-Type content="text/html; charset=gb2312"><p>镕'.encode("gb18030"), "镕"),
+        ("<meta charset=shift_jis><p>①㈱".encode("cp932"), "①㈱"),
+        ('<meta charset="utf-16"><p>café'.encode(), "café"),
+        ("<meta charset=x-mac-cyrillic><p>Привет".encode("mac-cyrillic"), "Привет"),
+    ],
+)
+def test_pages_are_decoded_as_browsers_do(page: bytes, text: str):
+    assert converted(page, "page.html").text == text
+
+
+def test_a_guessed_encoding_is_a_warning():
+    conversion = converted("<p>Съешь же ещё этих мягких французских булок".encode("cp1251"), "page.html")
+    assert conversion.text == "Съешь же ещё этих мягких французских булок"
+    (warning,) = conversion.warnings
+    assert isinstance(warning, CallWarning)
+    assert (warning.code, warning.sent) == ("text_encoding", "cp1251")
+
+
+def test_bytes_that_are_not_valid_are_counted():
+    conversion = converted(b"<meta charset=utf-8><p>caf\xe9 \xff \xef\xbf\xbd", "page.html")
+    assert conversion.text == "caf\ufffd \ufffd \ufffd"
+    assert losses(conversion) == {"characters": (2, None)}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<table>" + "<tr><td rowspan=60000 colspan=99>x" * 3_000 + "</table>",
+        "<table><tr>" + "<td rowspan=60000 colspan=100>x" * 500 + "<tr><td>y" * 20,
+        "<p>x<math>" + "<mrow>" * 5_000 + "<mi>x</mi>",
+        "<p>x<select>" + "<option selected>y" * 10_000,
+        "<p>x" + "<sup>" * 5_000 + "y" * 5_000,
+        "<p>x" + "<svg>" * 5_000 + "<text>y",
+    ],
+)
+def test_hostile_pages_are_read_in_bounded_work(page: str):
+    assert "x" in text_of(page)
