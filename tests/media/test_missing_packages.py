@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import MissingExtraError, Services, create_llm
 from abstractcore_media.document.format_handler import explained as document_explained
-from abstractcore_media.document.pdf_opening import explained as pdf_explained
+from abstractcore_media.document.pdf.opening import explained as pdf_explained
 from abstractcore_media.image.opening import explained as image_explained
 from abstractcore_media.video.describing import described
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS

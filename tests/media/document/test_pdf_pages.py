@@ -90,7 +90,7 @@ def test_blank_page_is_no_loss():
 
 
 def test_text_layer_of_characters_without_a_meaning_is_read_as_an_image():
-    from abstractcore_media.document.pdf_pages import PDFPageText
+    from abstractcore_media.document.pdf.pages import PDFPageText
 
     assert not PDFPageText(1, "\ufffd\ue001 \ue002 ab").is_readable
     assert PDFPageText(1, "A readable line with one \ufffd.").is_readable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
 
-from ..common.extras import missing_extra, missing_module
+from ...common.extras import missing_extra, missing_module
 
 if TYPE_CHECKING:
     from pypdf import PdfReader

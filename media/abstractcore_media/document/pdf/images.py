@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
 from abstractcore.schema import MediaPart
 
-from ..common.content import content_of, source_of
-from ..common.extras import missing_extra
+from ...common.content import content_of, source_of
+from ...common.extras import missing_extra
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext

@@ -11,20 +11,20 @@ from abstractcore.errors import CorruptFileError, MediaError, MissingExtraError
 from abstractcore.ports import Fallback
 from abstractcore.schema import Blob, CallWarning, MediaFacts, MediaPart
 
-from ..common.content import content_of, source_of
-from ..common.media_types import extensions_of
-from ..common.recognition import recognised
-from .glyphs.fallback import drawn_or_text, glyphs
-from .pdf_opening import check_ends, explained, open_pdf, too_big
+from ...common.content import content_of, source_of
+from ...common.media_types import extensions_of
+from ...common.recognition import recognised
+from ..glyphs.fallback import drawn_or_text, glyphs
+from .opening import check_ends, explained, open_pdf, too_big
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, Excerpt, MediaContext, Recognised
 
-    from .blocks import Block
-    from .pdf_images import PageImages
-    from .pdf_pages import PDFPageText
-    from .rendering import Renderer
-    from .work_limits import Work
+    from ..blocks import Block
+    from ..rendering import Renderer
+    from ..work_limits import Work
+    from .images import PageImages
+    from .pages import PDFPageText
 
 _PDF = "application/pdf"
 _PNG = "image/png"
@@ -69,8 +69,8 @@ class PdfHandler:
         """Returns the number of pages. Raises `MediaError` for a PDF that is corrupt or needs a password, and
         `MissingExtraError` without pypdfium2.
         """
-        from ..common.isolation import first_value
-        from .pdf_images import counted_pages
+        from ...common.isolation import first_value
+        from .images import counted_pages
 
         return MediaFacts(pages=first_value(context, counted_pages, part))
 
@@ -82,7 +82,7 @@ class PdfHandler:
         """
         from abstractcore.ports import Excerpt
 
-        from .pdf_cutting import SECONDS, cut_pages
+        from .cutting import SECONDS, cut_pages
 
         with closing(context.isolated(source_of(part), SECONDS, cut_pages, part, context.password(part))) as cut:
             pages, data = next(cut)
@@ -101,7 +101,7 @@ class PdfHandler:
         return drawn_or_text(part, context, self._as_text_or_pages)
 
     def _as_text_or_pages(self, part: MediaPart, context: MediaContext) -> Conversion:
-        from .work_limits import Work, WorkLimits
+        from ..work_limits import Work, WorkLimits
 
         data, source = content_of(part), source_of(part)
         check_ends(data, source)
@@ -121,8 +121,8 @@ class PdfHandler:
         )
 
     def _as_images(self, document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion:
-        from .blocks import LostContent, PageScan, PageStart
-        from .rendering import Renderer
+        from ..blocks import LostContent, PageScan, PageStart
+        from ..rendering import Renderer
 
         total = len(numbers)
         numbers = _evenly(numbers, context.max_images)
@@ -164,7 +164,7 @@ class _OpenPdf:
 
     def texts(self, numbers: Sequence[int]) -> list[PDFPageText]:
         """Returns the texts of pages."""
-        from .pdf_pages import page_text
+        from .pages import page_text
 
         found: list[PDFPageText] = []
         characters = 0
@@ -179,8 +179,8 @@ class _OpenPdf:
 
     def outline(self) -> Iterator[Block]:
         """Yields the headings that the PDF lists, with their pages; nothing if the list is broken."""
-        from .blocks import MarkdownText, list_item
-        from .pdf_pages import outline
+        from ..blocks import MarkdownText, list_item
+        from .pages import outline
 
         found: list[tuple[int, str, int]] = []
         with suppress(Exception):  # pypdf raises any for a corrupt outline, and the pages are readable without it
@@ -193,14 +193,14 @@ class _OpenPdf:
     @contextmanager
     def images(self) -> Generator[PageImages]:
         """Opens the PDF for drawing."""
-        from .pdf_images import PageImages
+        from .images import PageImages
 
         with closing(PageImages(self._part, self._context)) as images:
             yield images
 
     def place(self, number: int):
         """Returns the place of a whole page."""
-        from .blocks import BlockPlace
+        from ..blocks import BlockPlace
 
         return BlockPlace(page=number, box=(0.0, 0.0, 1.0, 1.0))
 
@@ -210,8 +210,8 @@ class _OpenPdf:
 
 def _as_text(document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion | None:
     """Returns the text of pages; None if none has any."""
-    from .blocks import LostContent
-    from .rendering import Renderer
+    from ..blocks import LostContent
+    from ..rendering import Renderer
 
     pages = document.texts(numbers)
     renderer = Renderer(document.work, context)
@@ -228,7 +228,7 @@ def _blocks(
     document: _OpenPdf, pages: Sequence[PDFPageText], context: MediaContext, renderer: Renderer
 ) -> Iterator[Block]:
     """Yields the blocks of pages: their text, or else an image of them, and the pictures beside the text."""
-    from .blocks import LostContent, PageScan, PageStart
+    from ..blocks import LostContent, PageScan, PageStart
 
     sees = _PNG in context.accepted_outputs
     yield from document.outline()
@@ -274,7 +274,7 @@ class _PageDrawing:
 
     def pictures(self, number: int) -> Iterator[Block]:
         """Yields the pictures on a page."""
-        from .blocks import BlockPlace, LostContent, Picture
+        from ..blocks import BlockPlace, LostContent, Picture
 
         try:
             found = self._opened().pictures(number)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from .blocks import BlockPlace, MarkdownText, clean
+from ..blocks import BlockPlace, MarkdownText, clean
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader

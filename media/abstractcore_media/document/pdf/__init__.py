@@ -1,0 +1,1 @@
+"""PDF: opened by PDFium in a process of its own; cut by pypdf."""
