@@ -11,8 +11,8 @@ from .pdfium import functions
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top, in points from the lower left corner of the page; or left, top, right and bottom."""
 _Matrix = tuple[float, float, float, float, float, float]
-_PATH, _IMAGE, _FORM = 2, 3, 5
-"""FPDF_PAGEOBJ_PATH, _IMAGE and _FORM."""
+_TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5
+"""FPDF_PAGEOBJ_TEXT, _PATH, _IMAGE and _FORM."""
 _MOVE_TO, _LINE_TO = 2, 0
 _THIN, _SHORTEST = 2.5, 6.0
 """Points up to which a drawing is a line, and of the shortest one that separates cells."""
@@ -22,11 +22,14 @@ _UNIT: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 @dataclass(slots=True)
 class Drawings:
-    """The straight lines that a page draws, each as a box, the boxes of its pictures, and how many paths it has."""
+    """The straight lines that a page draws, each as a box, the boxes of its pictures, how many paths it has, and its
+    text objects.
+    """
 
     rules: list[Box] = field(default_factory=list[Box])
     pictures: list[Box] = field(default_factory=list[Box])
     paths: int = 0
+    texts: list[int] = field(default_factory=list[int])
 
 
 class _Reader:
@@ -52,7 +55,9 @@ class _Reader:
             if self._objects > _MAX_OBJECTS:
                 return
             kind = call.FPDFPageObj_GetType(each) if each else 0
-            if kind == _PATH:
+            if kind == _TEXT and each:
+                self.found.texts.append(each)
+            elif kind == _PATH:
                 self.found.paths += 1
                 self._read_path(each, matrix)
             elif kind == _IMAGE:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .drawings import Box
 from .layout import TextTable
-from .lines import lines_of, row_text, rows_of
+from .lines import Line, lines_of, row_text, rows_of
 from .words import Run
 
 _NEAR = 3.0
@@ -16,6 +16,10 @@ _NEAR = 3.0
 _NARROW = 4.0
 """Points of the least width of a column, and height of a row: double lines are none."""
 _MAX_RULES, _MAX_CELLS = 500, 20_000
+_LEAST_FILLED = 0.15
+"""The share of the cells of a table that have words: drawings have less."""
+_SEVERAL, _ALIGNED = 3, 0.6
+"""Lines in a cell, and the share of cells that have them, from which on they are rows without lines between them."""
 
 
 @dataclass(slots=True)
@@ -84,21 +88,44 @@ def table_of(grid: Grid, runs: list[Run]) -> tuple[TextTable, list[Run]] | None:
                 cells.setdefault(grid.cell(x, middle), []).append(part)
             else:
                 others.append(part)
-    if len(cells) < 2 or len({column for _, column in cells}) < 2:
+    columns = {column for _, column in cells}
+    if len(columns) < 2 or len(cells) < _LEAST_FILLED * (len(grid.xs) - 1) * (len(grid.ys) - 1):
         return None
     table = TextTable([])
     for row in range(len(grid.ys) - 1):
-        texts = [_text(cells.get((row, column), ())) for column in range(len(grid.xs) - 1)]
-        table.rows.append((texts, (grid.xs[0], grid.ys[row], grid.xs[-1], grid.ys[row + 1])))
+        texts = {column: rows_of(lines_of(cells[row, column])) for column in columns if (row, column) in cells}
+        if any(sum(len(line) > 1 for line in text) >= _SEVERAL for text in texts.values()):
+            return None  # columns without lines between them
+        for parts in _aligned(texts):
+            cells_of_row = [_text(parts.get(column, ())) for column in range(len(grid.xs) - 1)]
+            table.rows.append((cells_of_row, (grid.xs[0], grid.ys[row], grid.xs[-1], grid.ys[row + 1])))
     return table, others
+
+
+def _aligned(texts: Mapping[int, list[list[Line]]]) -> list[dict[int, list[list[Line]]]]:
+    """Returns the lines of cells by rows that have no ruling line between them; one row for cells with wrapped text."""
+    count = max((len(text) for text in texts.values()), default=0)
+    filled = sum(len(text) for text in texts.values())
+    whole = [dict(texts)]
+    if len(texts) < 2 or count < _SEVERAL or filled < _ALIGNED * count * len(texts):
+        return whole
+    bases = [row[0].base for row in rows_of([line for text in texts.values() for row in text for line in row])]
+    if len(bases) > count / _ALIGNED:
+        return whole
+    found: list[dict[int, list[list[Line]]]] = [{} for _ in bases]
+    for column, text in texts.items():
+        for row in text:
+            nearest = min(range(len(bases)), key=lambda index: abs(bases[index] - row[0].base))
+            found[nearest].setdefault(column, []).append(row)
+    return found
 
 
 def _cell_at(grid: Grid, y: float) -> Callable[[float], tuple[int, int] | None]:
     return lambda x: grid.cell(x, y) if grid.has(x, y) else None
 
 
-def _text(runs: Sequence[Run]) -> str:
-    return " ".join([row_text(row) for row in rows_of(lines_of(runs))]) if runs else ""
+def _text(rows: Iterable[list[Line]]) -> str:
+    return " ".join([row_text(row) for row in rows])
 
 
 def _joined(rules: list[_Rule]) -> list[_Rule]:
@@ -154,7 +181,17 @@ def _grid(across: list[_Rule], down: list[_Rule]) -> Grid | None:
     ys = _borders([rule.place for rule in across], [end for rule in down for end in (rule.begin, rule.end)])
     if len(xs) < 3 or len(ys) < 3 or len(xs) * len(ys) > _MAX_CELLS:
         return None
-    return Grid(xs, ys, [_at(x, down) for x in xs], [_at(y, across) for y in ys])
+    grid = Grid(xs, ys, [_at(x, down) for x in xs], [_at(y, across) for y in ys])
+    sides = [
+        (walls[index], ends) for walls, ends in ((grid.column_walls, ys), (grid.row_walls, xs)) for index in (0, -1)
+    ]
+    return grid if all(_is_whole_or_open(walls, ends[0], ends[-1]) for walls, ends in sides) else None
+
+
+def _is_whole_or_open(walls: Sequence[_Rule], begin: float, end: float) -> bool:
+    """Returns whether lines are on all of a side, or on none of it: boxes beside each other are no grid."""
+    covered = sum(max(min(rule.end, end) - max(rule.begin, begin), 0.0) for rule in walls)
+    return not 0.05 < covered / (end - begin) < 0.8
 
 
 def _borders(places: list[float], ends: list[float]) -> list[float]:

@@ -21,6 +21,8 @@ _FAR = 1.8
 """The distance of rows, in usual ones, that separates two tables."""
 _WRAPPED = 0.85
 """The distance of rows, in usual ones, up to which one without a first cell continues the one above."""
+_LEAST_FILLED = 0.45
+"""The share of the cells of a table without ruling lines that have words."""
 _MARKER = re.compile(r"[•◦▪‣●○■□–*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]")  # noqa: RUF001
 """What stands before an item of a list."""
 
@@ -135,11 +137,13 @@ def _are_columns(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
 
 def _stand_side_by_side(first: Sequence[Line], second: Sequence[Line]) -> bool:
     beside = index = 0
+    base = float("-inf")
     for line in first:
         _, top, _, bottom = line.box
         while index < len(second) and second[index].box[3] <= top:
             index += 1
-        if index < len(second) and second[index].box[1] < bottom:
+        if index < len(second) and second[index].box[1] < bottom and line.base - base > 0.3 * line.size:
+            base = line.base
             beside += 1 if line.block is None and second[index].block is None else 2
     return beside > 1
 
@@ -189,7 +193,12 @@ def _tables(band: Sequence[_Row]) -> Iterator[Element]:
             continue
         before, inner, after = _peeled(rows, gutters)
         yield from before
-        yield _table(inner, _without_markers(inner, _gutters(inner)))
+        table = _table(inner, _without_markers(inner, _gutters(inner)))
+        filled = sum(1 for cells, _ in table.rows for cell in cells if cell)
+        if filled < _LEAST_FILLED * len(table.rows) * len(table.rows[0][0]):
+            yield from inner
+        else:
+            yield table
         yield from after
 
 

@@ -45,6 +45,8 @@ class PageContent:
     pictures: list[tuple[float, ...]] = field(default_factory=list[tuple[float, ...]])
     files: list[tuple[str, bytes | None]] = field(default_factory=list[tuple[str, bytes | None]])
     is_scan: bool = False
+    lacks_words: bool = False
+    """Whether PDFium may have dropped words."""
 
 
 def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
@@ -56,8 +58,11 @@ def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> Page
         annotations = annotations_of(address_of(document), form, page)
         with opened_text(page, has_hidden_layers) as text:
             runs = text.runs()
+            lacks_words = text.lacks(drawings.texts)
     hidden = _without_hidden(runs, frame, drawings, lambda: _GrayPage(document[number - 1]))
-    return _Composer(number, frame, drawings, annotations).content(runs, hidden)
+    content = _Composer(number, frame, drawings, annotations).content(runs, hidden)
+    content.lacks_words = lacks_words
+    return content
 
 
 class PageFrame:

@@ -29,7 +29,8 @@ FPDF_LoadPage p pi | FPDF_ClosePage i p | FPDF_GetPageBoundingBox i pp | FPDFPag
 FPDFText_LoadPage p p | FPDFText_ClosePage i p | FPDFText_CountChars i p | FPDFText_GetText i piip
 FPDFText_GetUnicode i pi | FPDFText_GetTextObject p pi | FPDFText_GetLooseCharBox i pip
 FPDFText_GetCharBox i pipppp | FPDFText_GetCharOrigin i pipp | FPDFText_GetFontSize d pi | FPDFText_GetMatrix i pip
-FPDFTextObj_GetTextRenderMode i p | FPDFPageObj_GetFillColor i ppppp | FPDFPageObj_GetType i p
+FPDFTextObj_GetTextRenderMode i p | FPDFTextObj_GetFont p p | FPDFFont_GetIsEmbedded i p
+ FPDFPageObj_GetFillColor i ppppp | FPDFPageObj_GetType i p
 FPDFPage_CountObjects i p | FPDFPage_GetObject p pi | FPDFFormObj_CountObjects i p | FPDFFormObj_GetObject p pu
 FPDFPageObj_GetBounds i ppppp | FPDFPageObj_GetMatrix i pp | FPDFPath_CountSegments i p
 FPDFPath_GetPathSegment p pi | FPDFPathSegment_GetPoint i ppp | FPDFPathSegment_GetType i p

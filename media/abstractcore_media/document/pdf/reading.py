@@ -13,13 +13,15 @@ from abstractcore.schema import MediaPart
 
 from ...common.content import content_of, source_of
 from ..block_values import block_of, values_of
-from ..blocks import clean
+from ..blocks import BlockPlace, MarkdownText, clean
 from .annotations import attached_files
 from .opening import corrupt, open_pdf
-from .page import PageContent, content_of_page
+from .page import PageContent, content_of_page, is_readable
 from .pdfium import PDFIUM, address_of, functions, open_document
 
 if TYPE_CHECKING:
+    from pypdf import PdfReader
+
     from abstractcore.ports import MediaContext
 
 _DOTS_PER_POINT = 200 / 72
@@ -27,6 +29,8 @@ _MAX_SIDE = 2200
 """Pixels of the longer side of an image: what OCR and vision models make use of."""
 _SECONDS_PER_PAGE = 60.0
 _MAX_HEADINGS, _MAX_HEADING_DEPTH = 1_000, 15
+_MORE = 1.3
+"""How many more letters pypdf finds where PDFium drops some."""
 _XFA = frozenset({2, 3})
 """FORMTYPE_XFA_FULL and FORMTYPE_XFA_FOREGROUND: forms that only programs of one vendor show."""
 
@@ -122,6 +126,7 @@ class _PdfiumDocument:
         self._password = password
         self._document = open_document(self._data, password, self._source)
         self._has_hidden_layers: bool | None = None
+        self._reader: PdfReader | None = None
 
     def count(self) -> int:
         """Returns the number of pages, of which the last one exists: PDFium believes what the file says."""
@@ -161,8 +166,22 @@ class _PdfiumDocument:
         if self._has_hidden_layers is None:
             self._has_hidden_layers = _has_hidden_layers(self._data, self._source, self._password)
         content = content_of_page(self._document, number, self._has_hidden_layers)
+        if content.lacks_words:
+            self._take_words_of_pypdf(content, number)
         items = [item if isinstance(item, int) else values_of(item) for item in content.items]
         return items, content.pictures, content.files, content.is_scan
+
+    def _take_words_of_pypdf(self, content: PageContent, number: int) -> None:
+        """Takes the text of a page from pypdf, without places, if that finds more than PDFium."""
+        if self._reader is None:
+            self._reader = open_pdf(self._data, self._source, self._password)
+        with suppress(Exception):  # pypdf raises any for a corrupt page
+            lines = clean(self._reader.pages[number - 1].extract_text()).splitlines()
+            text = "\n".join([line.rstrip() for line in lines]).strip()
+            texts = [item for item in content.items if isinstance(item, MarkdownText)]
+            if _letters(text) > _MORE * sum(_letters(item.text) for item in texts) and is_readable(text):
+                others = [item for item in content.items if not isinstance(item, MarkdownText)]
+                content.items = [MarkdownText(text, BlockPlace(page=number), f"page {number}"), *others]
 
     def _outline(self) -> Iterator[tuple[int, str, int]]:
         count = 0
@@ -182,6 +201,10 @@ class _PdfiumDocument:
             return _png(page, place)
         finally:
             page.close()
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _has_hidden_layers(data: bytes, source: str, password: str | None) -> bool:

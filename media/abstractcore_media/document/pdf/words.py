@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Callable, Generator, Hashable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -27,6 +27,7 @@ _LIGHT, _FAINT = 216, 40
 """Fill colors from which on a word may be invisible on paper, and opacities up to which it may be anywhere."""
 _UPRIGHT = 10
 """Degrees that a text may differ from upright, or from a quarter turn."""
+_DROPPED, _TRIED = 0.3, 50
 _LEAST_SIZE = 1.0
 """Points of the smallest letters that can be seen."""
 
@@ -112,6 +113,17 @@ class TextPage:
                 if painting.size > 0:
                     found.setdefault(painting.angle, []).extend(self._runs(spans[begin:end], painting))
         return found
+
+    def lacks(self, texts: Sequence[int]) -> bool:
+        """Returns whether many of the page's text objects have no words here: PDFium drops the characters of fonts that
+        are neither in the file nor on this machine.
+        """
+        call = self._call
+        dropped = [each for each in texts if each not in self._paintings]
+        if len(dropped) < _DROPPED * len(texts):
+            return False
+        fonts = (call.FPDFTextObj_GetFont(each) for each in dropped[:_TRIED])
+        return any(font and call.FPDFFont_GetIsEmbedded(font) == 0 for font in fonts)
 
     def _whole_text(self) -> str:
         call, handle = self._call, self._handle
