@@ -36,7 +36,7 @@ def llm():
         (FILES / "speech.mp3", "faster-whisper", "faster_whisper"),
         (FILES / "clip.mp4", "av", "av"),
         (FILES / "clip.mp4", "pillow", "PIL"),
-        (EXAMPLES / "invoice.pdf", "pypdf", "pypdf"),
+        (EXAMPLES / "invoice.pdf", "pypdfium2", "pypdfium2"),
         (FILES / "documents" / "note.rtf", "firecrawl-anydoc", "anydoc"),
         (FILES / "documents" / "harvest.doc", "firecrawl-anydoc", "anydoc"),
         (FILES / "documents" / "sales.xls", "xlrd", "xlrd"),

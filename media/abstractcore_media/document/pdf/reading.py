@@ -28,6 +28,8 @@ _DOTS_PER_POINT = 200 / 72
 _MAX_SIDE = 2200
 """Pixels of the longer side of an image: what OCR and vision models make use of."""
 _SECONDS_PER_PAGE = 60.0
+_MAX_CRASHES = 5
+"""Pages that may crash PDFium before the others are lost too."""
 _MAX_HEADINGS, _MAX_HEADING_DEPTH = 1_000, 15
 _MORE = 1.3
 """How many more letters pypdf finds where PDFium drops some."""
@@ -60,7 +62,9 @@ class PdfPages:
     def __init__(self, part: MediaPart, context: MediaContext, seconds: float = _SECONDS_PER_PAGE) -> None:
         self._source = source_of(part)
         password = context.password(part)
-        self._answers = context.isolated(self._source, seconds, answered, part, password)
+        self._begin = lambda: context.isolated(self._source, seconds, answered, part, password)
+        self._answers = self._begin()
+        self._crashes = 0
         self.count: int
         self.has_xfa: bool
         self.count, self.has_xfa = next(self._answers)
@@ -91,11 +95,20 @@ class PdfPages:
     def _answer(self, wanted: str, number: int, detail: Sequence[float] = ()) -> Any:
         try:
             is_answered, answer = self._answers.send((wanted, number, list(detail)))
-        except StopIteration:
-            is_answered, answer = False, "the decoder has crashed"
+        except (StopIteration, CorruptFileError):
+            is_answered, answer = False, "its decoder crashed"
+            self._begin_again()
         if not is_answered:
             raise CorruptFileError(f"page {number} of {self._source} cannot be read: {answer}", source=self._source)
         return answer
+
+    def _begin_again(self) -> None:
+        """Opens the file in another process, for the pages after one that has crashed PDFium."""
+        self._crashes += 1
+        if self._crashes < _MAX_CRASHES:
+            self._answers.close()
+            self._answers = self._begin()
+            next(self._answers)
 
 
 def answered(part: MediaPart, password: str | None) -> Generator[Any, tuple[str, int, Sequence[float]], None]:
