@@ -6,8 +6,10 @@ import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..vocabularies import Treatment
 from .drawings import Box
 from .pdfium import functions, string_of
+from .vocabulary import PDF
 
 _NAMES = """
 Unknown Text Link FreeText Line Square Circle Polygon PolyLine Highlight Underline Squiggly StrikeOut Stamp Caret Ink
@@ -15,22 +17,8 @@ Popup FileAttachment Sound Movie Widget Screen PrinterMark TrapNet Watermark 3D 
 """
 _TYPES = tuple(_NAMES.split())
 """The types of annotations as ISO 32000 spells them, by their numbers in PDFium."""
-COMMENTS = frozenset(_TYPES[1:16]) - {"Link"}
-"""The types whose `Contents` are what somebody wrote."""
-LEFT_OUT = frozenset(["Popup", "PrinterMark", "TrapNet"])
-"""The types that repeat others, or are marks for printers."""
-LOST = {
-    "Sound": "sounds",
-    "Movie": "videos",
-    "Screen": "videos",
-    "3D": "3D models",
-    "RichMedia": "videos",
-    "Watermark": "watermarks",
-    "XFAWidget": "form fields",
-    "Redact": "marks for redaction",
-}
-"""What the types are called that are counted."""
-_BUTTON, _CHECK_BOX, _RADIO, _COMBO_BOX, _LIST_BOX, _TEXT, _SIGNATURE = range(1, 8)
+_FIELDS = ["Unknown", "PushButton", "CheckBox", "RadioButton", "ComboBox", "ListBox", "TextField", "Signature"]
+"""The types of fields by their numbers in PDFium."""
 _HIDDEN = 2 | 32
 """The flags Hidden and NoView."""
 _PASSWORD = 1 << 13
@@ -91,9 +79,12 @@ class _Reader:
         call = self._call
         number = call.FPDFAnnot_GetSubtype(annotation)
         kind = _TYPES[number] if 0 <= number < len(_TYPES) else "Unknown"
-        if kind in LEFT_OUT:
+        treatment, what = PDF.treatment(f"annotation:{kind}")
+        if treatment is Treatment.LEFT_OUT:
             return
-        if call.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+        if treatment is not Treatment.READ:
+            self.lose(what)
+        elif call.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
             self.lose("hidden form fields" if kind == "Widget" else "hidden annotations")
         elif kind == "Widget":
             self._read_field(annotation)
@@ -101,10 +92,8 @@ class _Reader:
             self._read_link(annotation)
         elif kind == "FileAttachment":
             self.found.files.append(file_of(call.FPDFAnnot_GetFileAttachment(annotation)))
-        elif kind in COMMENTS:
-            self._read_comment(annotation, kind)
         else:
-            self.lose(LOST.get(kind, "annotations of other kinds"))
+            self._read_comment(annotation, kind)
 
     def _read_link(self, annotation: int) -> None:
         call = self._call
@@ -129,27 +118,28 @@ class _Reader:
 
     def _read_field(self, annotation: int) -> None:
         call, form = self._call, self._form
-        kind = call.FPDFAnnot_GetFormFieldType(form, annotation) if form else 0
-        if kind == _BUTTON:
-            return
+        number = call.FPDFAnnot_GetFormFieldType(form, annotation) if form else 0
+        kind = _FIELDS[number] if 0 <= number < len(_FIELDS) else "Unknown"
+        treatment, what = PDF.treatment(f"field:{kind}")
         boxes = self._boxes(annotation)
-        if kind == _SIGNATURE or not boxes or not _BUTTON <= kind <= _SIGNATURE:
-            self.lose("signatures" if kind == _SIGNATURE else "form fields")
+        if treatment is Treatment.LOST or not boxes:
+            self.lose(what if treatment is Treatment.LOST else "form fields")
+        if treatment is not Treatment.READ or not boxes:
             return
         name = string_of(call.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
         name = name or string_of(call.FPDFAnnot_GetFormFieldName, form, annotation).rpartition(".")[2]
         self.found.fields.append(Field(" ".join(name.split()), self._value(annotation, kind), boxes[0]))
 
-    def _value(self, annotation: int, kind: int) -> str:
+    def _value(self, annotation: int, kind: str) -> str:
         call, form = self._call, self._form
-        if kind in (_CHECK_BOX, _RADIO):
-            is_checked = self._is_checked(annotation)
-            return ("[x]" if is_checked else "[ ]") if kind == _CHECK_BOX else ("(x)" if is_checked else "( )")
-        if call.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD and kind == _TEXT:
+        if kind in ("CheckBox", "RadioButton"):
+            mark = "x" if self._is_checked(annotation) else " "
+            return f"[{mark}]" if kind == "CheckBox" else f"({mark})"
+        if kind == "TextField" and call.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
             self.lose("passwords")
             return EMPTY
         value = string_of(call.FPDFAnnot_GetFormFieldValue, form, annotation)
-        if kind in (_COMBO_BOX, _LIST_BOX):
+        if kind in ("ComboBox", "ListBox"):
             chosen = list(self._chosen(annotation))
             value = ", ".join(chosen) or value
         return " ".join(value.split()) or EMPTY

@@ -16,18 +16,21 @@ _TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5
 _MOVE_TO, _LINE_TO = 2, 0
 _THIN, _SHORTEST = 2.5, 6.0
 """Points up to which a drawing is a line, and of the shortest one that separates cells."""
+_ROUNDED_CORNERS = 12
+"""The points of the four curves of a box with rounded corners: drawings have more that are not straight."""
 _MAX_OBJECTS, _MAX_SEGMENTS, _MAX_DEPTH = 20_000, 20_000, 8
 _UNIT: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(slots=True)
 class Drawings:
-    """The straight lines that a page draws, each as a box, the boxes of its pictures, how many paths it has, and its
-    text objects.
+    """The straight lines that a page draws, each as a box, the boxes of its pictures and of its shapes that are not
+    straight, how many paths it has, and its text objects.
     """
 
     rules: list[Box] = field(default_factory=list[Box])
     pictures: list[Box] = field(default_factory=list[Box])
+    shapes: list[Box] = field(default_factory=list[Box])
     paths: int = 0
     texts: list[int] = field(default_factory=list[int])
 
@@ -91,6 +94,7 @@ class _Reader:
         if count < 2 or self._segments > _MAX_SEGMENTS:
             return
         start = before = (0.0, 0.0)
+        slanting = 0
         at = self._at
         for index in range(count):
             segment = call.FPDFPath_GetPathSegment(path, index)
@@ -100,19 +104,27 @@ class _Reader:
             if kind == _MOVE_TO:
                 start = point
             elif kind == _LINE_TO:
-                self._add_rule(before, point, path, matrix)
+                slanting += not self._add_rule(before, point, path, matrix)
+            else:
+                slanting += 1
             before = point
         if before != start:
             self._add_rule(before, start, path, matrix)
+        if slanting > _ROUNDED_CORNERS:
+            self.found.shapes.append(box)
 
     def _add_rule(
         self, first: tuple[float, float], last: tuple[float, float], path: int | None, matrix: _Matrix
-    ) -> None:
+    ) -> bool:
+        """Adds a line if it is straight and long enough; returns whether it is straight."""
         own = tuple(self._floats) if self._call.FPDFPageObj_GetMatrix(path, self._at) else _UNIT
         box = _box_of([first, last], _product(own, matrix))
         width, height = box[2] - box[0], box[3] - box[1]
-        if min(width, height) <= _THIN and max(width, height) >= _SHORTEST:
+        if min(width, height) > _THIN:
+            return False
+        if max(width, height) >= _SHORTEST:
             self.found.rules.append(box)
+        return True
 
 
 def drawings_of(page: int) -> Drawings:

@@ -30,6 +30,8 @@ _SCANNED, _UNDER_TEXT, _LITTLE_TEXT = 0.5, 0.2, 0.05
 """The shares of a page that a scan covers, that a picture with a text layer covers, and that text on a scan covers."""
 _MANY_PATHS, _FEW_WORDS = 200, 0.01
 """Drawings that may be letters, on a page of which words cover no more than this share."""
+_DRAWN = 0.03
+"""The share of a page from which on what is drawn on it is counted, such as a chart."""
 _CONTRAST = 12
 """The difference of gray within a word that can be seen."""
 
@@ -210,6 +212,8 @@ class _Composer:
             content.items.append(MarkdownText(comment, self._place, self._group))
         if hidden:
             annotations.lost["hidden words"] = hidden
+        if not content.is_scan and sum(map(self._frame.share, self._drawings.shapes)) >= _DRAWN:
+            annotations.lost["drawings"] = 1
         for what, count in annotations.lost.items():
             content.items.append(LostContent(what, count, None, self._group))
         content.files = annotations.files
