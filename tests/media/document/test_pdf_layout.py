@@ -104,6 +104,24 @@ def test_words_by_how_they_are_drawn(content: str, text: str):
     assert page_of(content) == text
 
 
-def test_list_is_no_table():
-    items = "".join(f"BT /F 6 Tf 9 {90 - 9 * n} Td ({n}.) Tj 20 0 Td (item of the list) Tj ET " for n in range(1, 6))
-    assert page_of(items) == "\n".join(f"{n}. item of the list" for n in range(1, 6))
+@pytest.mark.parametrize("mark", ["{}.", "{}", "\\267"])
+def test_items_of_a_list_and_numbered_lines_are_no_table(mark: str):
+    items = "".join(
+        f"BT /F 6 Tf 9 {90 - 9 * n} Td ({mark.format(n)}) Tj 20 0 Td (item of the list) Tj ET " for n in range(1, 6)
+    )
+    shown = mark.replace("\\267", "•")
+    assert page_of(items) == "\n".join(f"{shown.format(n)} item of the list" for n in range(1, 6))
+
+
+def test_boxes_beside_each_other_are_no_table():
+    boxes = "9 60 20 20 re S 9 40 60 20 re S BT /F 6 Tf 10 65 Td (one) Tj 0 -20 Td (two) Tj ET"
+    assert page_of(boxes) == "one\ntwo"
+
+
+def test_columns_without_lines_between_rows_are_rows():
+    lines = "9 90 m 90 90 l S 9 10 m 90 10 l S 9 10 m 9 90 l S 50 10 m 50 90 l S 90 10 m 90 90 l S 9 75 m 90 75 l S "
+    cells = "".join(
+        f"BT /F 6 Tf 12 {80 - 14 * n} Td ({a}) Tj 45 0 Td ({b}) Tj ET "
+        for n, (a, b) in enumerate([("Part", "Price"), ("hub", "1"), ("rim", "2"), ("bell", "3")])
+    )
+    assert page_of(lines + cells) == "| Part | Price |\n| --- | --- |\n| hub | 1 |\n| rim | 2 |\n| bell | 3 |"

@@ -77,7 +77,7 @@ class _Reader:
 
     def read(self, annotation: int) -> None:
         call = self._call
-        number = call.FPDFAnnot_GetSubtype(annotation)
+        number: int = call.FPDFAnnot_GetSubtype(annotation)
         kind = _TYPES[number] if 0 <= number < len(_TYPES) else "Unknown"
         treatment, what = PDF.treatment(f"annotation:{kind}")
         if treatment is Treatment.LEFT_OUT:
@@ -118,7 +118,7 @@ class _Reader:
 
     def _read_field(self, annotation: int) -> None:
         call, form = self._call, self._form
-        number = call.FPDFAnnot_GetFormFieldType(form, annotation) if form else 0
+        number: int = call.FPDFAnnot_GetFormFieldType(form, annotation) if form else 0
         kind = _FIELDS[number] if 0 <= number < len(_FIELDS) else "Unknown"
         treatment, what = PDF.treatment(f"field:{kind}")
         boxes = self._boxes(annotation)

@@ -15,6 +15,8 @@ _Interval = tuple[float, float]
 _GUTTER = 0.8
 """The least width of the space between columns, in sizes of the text."""
 _DEPTH = 6
+_LEAST_LINES = 3
+"""Lines beside each other from which on they are columns."""
 _PROSE_WORDS, _PROSE_SHARE = 3.5, 0.6
 """The words and the share of the width of its column that a line of prose has."""
 _FAR = 1.8
@@ -25,6 +27,9 @@ _LEAST_FILLED = 0.45
 """The share of the cells of a table without ruling lines that have words."""
 _MARKER = re.compile(r"[•◦▪‣●○■□–*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]")  # noqa: RUF001
 """What stands before an item of a list."""
+_MOSTLY, _LONG = 0.8, 7
+_LEADER = re.compile(r" ?\.(?: ?\.){3,}$")
+"""Dots that lead from a cell to the next one."""
 
 
 @dataclass(slots=True)
@@ -121,13 +126,18 @@ def _split(band: Sequence[_Row], gutters: Sequence[_Interval]) -> list[list[Line
 
 
 def _without_markers(band: Sequence[_Row], gutters: Sequence[_Interval]) -> list[_Interval]:
-    """Returns gutters without those between the markers of a list and its items."""
+    """Returns gutters without those between the items of a list, or numbered lines, and what stands before them."""
     columns = _split(band, gutters)
-    return [
-        gutter
-        for gutter, column in zip(gutters, columns, strict=False)
-        if not all(line.words == 1 and _MARKER.fullmatch(line.text()) for line in column)
-    ]
+    return [gutter for gutter, column in zip(gutters, columns[:-1], strict=True) if not _are_markers(column)]
+
+
+def _are_markers(column: Sequence[Line]) -> bool:
+    texts = [text for text in (line.text() for line in column) if " " not in text]
+    if len(texts) < _MOSTLY * len(column):
+        return False
+    if all(text.isdecimal() and len(text) < _LONG for text in texts):
+        return len(texts) > 2 and all(int(below) == int(above) + 1 for above, below in pairwise(texts))
+    return sum(1 for text in texts if _MARKER.fullmatch(text)) >= _MOSTLY * len(column)
 
 
 def _are_columns(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
@@ -144,8 +154,8 @@ def _stand_side_by_side(first: Sequence[Line], second: Sequence[Line]) -> bool:
             index += 1
         if index < len(second) and second[index].box[1] < bottom and line.base - base > 0.3 * line.size:
             base = line.base
-            beside += 1 if line.block is None and second[index].block is None else 2
-    return beside > 1
+            beside += 1 if line.block is None and second[index].block is None else _LEAST_LINES
+    return beside >= _LEAST_LINES
 
 
 def _is_tabular(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
@@ -211,7 +221,7 @@ def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
         cells: list[_Row] = [[] for _ in range(len(gutters) + 1)]
         for line in row:
             cells[_column_of(line, gutters)].append(line)
-        texts = [row_text(cell) if cell else "" for cell in cells]
+        texts = [_LEADER.sub("", row_text(cell)) if cell else "" for cell in cells]
         box = box_of(row)
         if table.rows and not texts[0] and row[0].base - base <= _WRAPPED * pitch:
             above, place = table.rows[-1]

@@ -16,6 +16,8 @@ _SMALL = 0.85
 """The share of the size of a line up to which a word may be one of its superscripts."""
 _JOINED, _APART = 0.08, 0.3
 """The gaps, in sizes, up to which words are joined in spite of a space, and from which there is one without."""
+_COMPARED = 20
+"""Runs of the same words that one is compared with."""
 _HIGHEST, _LOWEST = -0.75, 0.45
 
 
@@ -95,7 +97,7 @@ def said_once(runs: Iterable[Run]) -> Iterator[Run]:
     seen: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         others = seen.setdefault((run.words[0], len(run.words)), [])
-        if not any(_is_same(run, other) for other in others):
+        if not any(_is_same(run, other) for other in others[-_COMPARED:]):
             others.append(run)
             yield run
 

@@ -78,7 +78,7 @@ class PageFrame:
         self.box: Box = (min(left, right), min(top, bottom), max(left, right), max(top, bottom))
         self.width = self.box[2] - self.box[0] or 1.0
         self.height = self.box[3] - self.box[1] or 1.0
-        self._turns = call.FPDFPage_GetRotation(page) % 4
+        self._turns: int = call.FPDFPage_GetRotation(page) % 4
 
     def share(self, box: Box) -> float:
         """Returns the share of the page that a box in points covers."""

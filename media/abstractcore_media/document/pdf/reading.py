@@ -186,9 +186,9 @@ class _PdfiumDocument:
 
     def _take_words_of_pypdf(self, content: PageContent, number: int) -> None:
         """Takes the text of a page from pypdf, without places, if that finds more than PDFium."""
-        if self._reader is None:
-            self._reader = open_pdf(self._data, self._source, self._password)
         with suppress(Exception):  # pypdf raises any for a corrupt page
+            if self._reader is None:
+                self._reader = open_pdf(self._data, self._source, self._password)
             lines = clean(self._reader.pages[number - 1].extract_text()).splitlines()
             text = "\n".join([line.rstrip() for line in lines]).strip()
             texts = [item for item in content.items if isinstance(item, MarkdownText)]
