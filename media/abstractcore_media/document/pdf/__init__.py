@@ -1,1 +1,1 @@
-"""PDF: opened by PDFium in a process of its own; cut by pypdf."""
+"""PDF: read and drawn by PDFium, cut by pypdf."""

@@ -22,6 +22,7 @@ _AS_WRITTEN = str.maketrans({"\ufffe": "-", "\x02": "-"})
 _LIGATURES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
 )
+_LIGATURE = re.compile("[\ufb00-\ufb06]")
 _INVISIBLE_MODES = frozenset({3, 7})
 _LIGHT, _FAINT = 216, 40
 """Fill colors from which on a word may be invisible on paper, and opacities up to which it may be anywhere."""
@@ -102,6 +103,7 @@ class TextPage:
         self._doubles = (ctypes.c_double * 4)()
         self._channels = (ctypes.c_uint * 4)()
         self._text = self._whole_text()
+        self._has_ligatures = _LIGATURE.search(self._text) is not None
 
     def runs(self) -> dict[int | None, list[Run]]:
         """Returns the words in the order of the page's content, by their direction."""
@@ -210,7 +212,7 @@ class TextPage:
         if angle >= 180:
             lefts, rights = [-left for left in lefts], [-right for right in rights]
         words = [text[begin:end] for begin, end in spans]
-        if not text.isascii():
+        if self._has_ligatures:
             words = [word.translate(_LIGATURES) for word in words]
         begin = spans[0][0]
         follows = begin > 0 and not text[begin - 1].isspace()
