@@ -50,7 +50,7 @@ class Annotations:
 def annotations_of(document: int, form: int, page: int) -> Annotations:
     """Returns what the annotations of a page hold. `form` is the environment of the document's form, or 0."""
     call = functions()
-    reader = _Reader(document, form)
+    reader = _AnnotationReader(document, form)
     count = call.FPDFPage_GetAnnotCount(page)
     for index in range(min(count, _MAX_ANNOTATIONS)):
         annotation = call.FPDFPage_GetAnnot(page, index)
@@ -64,7 +64,7 @@ def annotations_of(document: int, form: int, page: int) -> Annotations:
     return reader.found
 
 
-class _Reader:
+class _AnnotationReader:
     def __init__(self, document: int, form: int) -> None:
         self._call = functions()
         self._document = document

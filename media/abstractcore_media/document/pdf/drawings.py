@@ -35,7 +35,7 @@ class Drawings:
     texts: list[int] = field(default_factory=list[int])
 
 
-class _Reader:
+class _DrawingReader:
     def __init__(self) -> None:
         self._call = functions()
         self._floats = (ctypes.c_float * 6)()
@@ -129,7 +129,7 @@ class _Reader:
 
 def drawings_of(page: int) -> Drawings:
     """Returns what a page that PDFium has opened draws, the first 20,000 objects of it."""
-    return _Reader().read(page)
+    return _DrawingReader().read(page)
 
 
 def _product(first: Sequence[float], second: _Matrix) -> _Matrix:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .drawings import Box
 from .layout import TextTable
-from .lines import Line, lines_of, row_text, rows_of
+from .lines import WordLine, lines_of, row_text, rows_of
 from .words import Run
 
 _NEAR = 3.0
@@ -102,7 +102,7 @@ def table_of(grid: Grid, runs: list[Run]) -> tuple[TextTable, list[Run]] | None:
     return table, others
 
 
-def _aligned(texts: Mapping[int, list[list[Line]]]) -> list[dict[int, list[list[Line]]]]:
+def _aligned(texts: Mapping[int, list[list[WordLine]]]) -> list[dict[int, list[list[WordLine]]]]:
     """Returns the lines of cells by rows that have no ruling line between them; one row for cells with wrapped text."""
     count = max((len(text) for text in texts.values()), default=0)
     filled = sum(len(text) for text in texts.values())
@@ -112,7 +112,7 @@ def _aligned(texts: Mapping[int, list[list[Line]]]) -> list[dict[int, list[list[
     bases = [row[0].base for row in rows_of([line for text in texts.values() for row in text for line in row])]
     if len(bases) > count / _ALIGNED:
         return whole
-    found: list[dict[int, list[list[Line]]]] = [{} for _ in bases]
+    found: list[dict[int, list[list[WordLine]]]] = [{} for _ in bases]
     for column, text in texts.items():
         for row in text:
             nearest = min(range(len(bases)), key=lambda index: abs(bases[index] - row[0].base))
@@ -124,7 +124,7 @@ def _cell_at(grid: Grid, y: float) -> Callable[[float], tuple[int, int] | None]:
     return lambda x: grid.cell(x, y) if grid.has(x, y) else None
 
 
-def _text(rows: Iterable[list[Line]]) -> str:
+def _text(rows: Iterable[list[WordLine]]) -> str:
     return " ".join([row_text(row) for row in rows])
 
 

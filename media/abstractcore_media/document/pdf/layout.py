@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from .lines import Line, row_text, rows_of
+from .lines import WordLine, row_text, rows_of
 
-_Row = list[Line]
+_Row = list[WordLine]
 _Interval = tuple[float, float]
 _GUTTER = 0.8
 """The least width of the space between columns, in sizes of the text."""
@@ -43,7 +43,7 @@ Element = _Row | TextTable
 """A line of text, of pieces side by side; or a table."""
 
 
-def arranged(lines: Iterable[Line], depth: int = 0) -> Iterator[Element]:
+def arranged(lines: Iterable[WordLine], depth: int = 0) -> Iterator[Element]:
     """Yields lines and tables in the order in which they are read."""
     rows = rows_of(lines)
     if not any(len(row) > 1 for row in rows) and (depth or not _may_have_columns(rows)):
@@ -113,12 +113,12 @@ def _overlap(first: _Interval, second: _Interval) -> float:
     return min(first[1], second[1]) - max(first[0], second[0])
 
 
-def _column_of(line: Line, gutters: Sequence[_Interval]) -> int:
+def _column_of(line: WordLine, gutters: Sequence[_Interval]) -> int:
     return sum(1 for _, right in gutters if line.left >= right - 0.01)
 
 
-def _split(band: Sequence[_Row], gutters: Sequence[_Interval]) -> list[list[Line]]:
-    columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
+def _split(band: Sequence[_Row], gutters: Sequence[_Interval]) -> list[list[WordLine]]:
+    columns: list[list[WordLine]] = [[] for _ in range(len(gutters) + 1)]
     for row in band:
         for line in row:
             columns[_column_of(line, gutters)].append(line)
@@ -131,7 +131,7 @@ def _without_markers(band: Sequence[_Row], gutters: Sequence[_Interval]) -> list
     return [gutter for gutter, column in zip(gutters, columns[:-1], strict=True) if not _are_markers(column)]
 
 
-def _are_markers(column: Sequence[Line]) -> bool:
+def _are_markers(column: Sequence[WordLine]) -> bool:
     texts = [text for text in (line.text() for line in column) if " " not in text]
     if len(texts) < _MOSTLY * len(column):
         return False
@@ -145,7 +145,7 @@ def _are_columns(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
     return all(_stand_side_by_side(first, second) for first, second in pairwise(_split(band, gutters)))
 
 
-def _stand_side_by_side(first: Sequence[Line], second: Sequence[Line]) -> bool:
+def _stand_side_by_side(first: Sequence[WordLine], second: Sequence[WordLine]) -> bool:
     beside = index = 0
     base = float("-inf")
     for line in first:
@@ -233,7 +233,7 @@ def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
     return table
 
 
-def box_of(lines: Sequence[Line]) -> tuple[float, float, float, float]:
+def box_of(lines: Sequence[WordLine]) -> tuple[float, float, float, float]:
     """Returns the box around lines."""
     boxes = [line.box for line in lines]
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)

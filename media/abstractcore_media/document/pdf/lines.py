@@ -22,7 +22,7 @@ _HIGHEST, _LOWEST = -0.75, 0.45
 
 
 @dataclass(slots=True)
-class Line:
+class WordLine:
     """Runs that stand side by side on one line, without wide gaps; or a picture, by its number.
 
     The size and the base line are those of its largest words.
@@ -81,13 +81,13 @@ def linked(text: str, address: str) -> str:
     return text.replace(words, f"[{words}]({target})")
 
 
-def lines_of(runs: Iterable[Run]) -> list[Line]:
+def lines_of(runs: Iterable[Run]) -> list[WordLine]:
     """Returns the lines of runs that follow each other in the content of the page."""
-    found: list[Line] = []
-    line: Line | None = None
+    found: list[WordLine] = []
+    line: WordLine | None = None
     for run in said_once(runs):
         if line is None or not _appended(line, run):
-            line = Line([run], run.left, run.right, run.base, run.size)
+            line = WordLine([run], run.left, run.right, run.base, run.size)
             found.append(line)
     return found
 
@@ -112,7 +112,7 @@ def _is_same(run: Run, other: Run) -> bool:
     )
 
 
-def _appended(line: Line, run: Run) -> bool:
+def _appended(line: WordLine, run: Run) -> bool:
     """Appends a run that continues a line, and marks what is raised or lowered; returns whether it does."""
     gap, size = run.left - line.right, line.size
     lower = run.base - line.base
@@ -138,9 +138,9 @@ def _appended(line: Line, run: Run) -> bool:
     return True
 
 
-def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
+def rows_of(lines: Iterable[WordLine]) -> list[list[WordLine]]:
     """Returns lines that have one base line together, from left to right, from the top down."""
-    rows: list[list[Line]] = []
+    rows: list[list[WordLine]] = []
     base = size = 0.0
     for line in sorted(lines, key=lambda line: line.base):
         if rows and line.base - base <= 0.3 * max(size, line.size):
@@ -154,15 +154,15 @@ def rows_of(lines: Iterable[Line]) -> list[list[Line]]:
     return rows
 
 
-def row_text(row: Sequence[Line]) -> str:
+def row_text(row: Sequence[WordLine]) -> str:
     """Returns the text of lines side by side."""
     if len(row) == 1:
         return row[0].text()
-    whole = Line([run for line in row for run in line.runs], size=max(line.size for line in row))
+    whole = WordLine([run for line in row for run in line.runs], size=max(line.size for line in row))
     return whole.text()
 
 
-def _is_from_right_to_left(row: Sequence[Line]) -> bool:
+def _is_from_right_to_left(row: Sequence[WordLine]) -> bool:
     text = "".join([word for line in row for run in line.runs for word in run.words])
     if text.isascii():
         return False

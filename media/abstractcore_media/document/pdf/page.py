@@ -15,7 +15,7 @@ from .annotations import Annotations, Field, annotations_of
 from .drawings import Box, Drawings, drawings_of
 from .grids import grids_of, table_of
 from .layout import TextTable, arranged, box_of
-from .lines import Line, lines_of, row_text
+from .lines import WordLine, lines_of, row_text
 from .pdfium import address_of, functions, opened_page
 from .words import Run, opened_text
 
@@ -233,7 +233,7 @@ class _Composer:
 
     def _compose(self, runs: list[Run], angle: int, is_main: bool) -> None:
         runs = list(self._linked(runs, angle))
-        blocks: list[Line] = []
+        blocks: list[WordLine] = []
         size = median([run.size for run in runs]) if runs else 10.0
         if is_main:
             runs += self._fields(runs, angle, size)
@@ -248,7 +248,7 @@ class _Composer:
         for element in arranged([*lines_of(runs), *blocks]):
             self._add(element, angle)
 
-    def _pictures(self, angle: int, size: float) -> Iterator[Line]:
+    def _pictures(self, angle: int, size: float) -> Iterator[WordLine]:
         for box in sorted(self._drawings.pictures, key=lambda box: -box[3]):
             place = self._frame.place(box)
             if _SMALL <= self._frame.share(box) <= _WHOLE and place not in self._content.pictures:
@@ -276,11 +276,11 @@ class _Composer:
     def _fields(self, runs: Sequence[Run], angle: int, size: float) -> list[Run]:
         return [_field_run(field, to_frame(field.box, angle), runs, size) for field in self._annotations.fields]
 
-    def _add(self, element: list[Line] | TextTable, angle: int) -> None:
+    def _add(self, element: list[WordLine] | TextTable, angle: int) -> None:
         if isinstance(element, TextTable):
             self._add_table(element, angle)
             return
-        together: list[Line] = []
+        together: list[WordLine] = []
         for line in element:
             if line.block is None:
                 together.append(line)
@@ -294,7 +294,7 @@ class _Composer:
                 self._content.items.append(line.block)
         self._add_row(together, angle)
 
-    def _add_row(self, row: Sequence[Line], angle: int) -> None:
+    def _add_row(self, row: Sequence[WordLine], angle: int) -> None:
         if row:
             self._add_text(row_text(row), from_frame(box_of(row), angle))
 
@@ -332,9 +332,9 @@ def _at(x: float, places: Sequence[tuple[Box, str]]) -> int | None:
     return next((index for index, (box, _) in enumerate(places) if box[0] <= x <= box[2]), None)
 
 
-def _standing(first: Box, last: Box, size: float, block: int) -> Line:
+def _standing(first: Box, last: Box, size: float, block: int) -> WordLine:
     """Returns a line for something that stands on the page from box to box."""
-    return Line([], first[0], last[2], first[1] + 0.75 * size, size, block, last[3] - first[1])
+    return WordLine([], first[0], last[2], first[1] + 0.75 * size, size, block, last[3] - first[1])
 
 
 def _field_run(field: Field, box: Box, runs: Sequence[Run], size: float) -> Run:
