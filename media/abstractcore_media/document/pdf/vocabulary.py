@@ -13,7 +13,7 @@ PDF = FormatVocabulary(
     converted={
         "aligned words and words within ruling lines to tables": "object:path",
         "raised and lowered words to x² and H₂O": "words:raised words:lowered",
-        "links to `[text](address)`": "annotation:Link",
+        "links to Markdown, with their addresses": "annotation:Link",
         "words struck through to ~~words~~": "annotation:StrikeOut",
         "comments to [comment by ...: ...]": """
             annotation:Text annotation:Line annotation:Square annotation:Circle annotation:Polygon annotation:PolyLine
