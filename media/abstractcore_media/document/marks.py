@@ -42,8 +42,7 @@ class MarkedText:
 
 def marked(text: str, marks: Marks) -> str:
     """Returns a text with its marks: 10⁵, <sup>th</sup>, ~~99~~; white space around it stays outside of them."""
-    words = text.strip()
-    if marks == PLAIN or not words:
+    if not (marks.rise or marks.is_struck) or not (words := text.strip()):
         return text
     before, _, after = text.partition(words)
     if marks.rise:
