@@ -55,7 +55,7 @@ def test_plan_names_a_missing_package(llm, monkeypatch: pytest.MonkeyPatch, file
 
 
 def test_plan_of_a_file_that_is_sent_itself_needs_no_package(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     services = Services(environment={})
     llm = create_llm("scripted", replies=["a"], accepts=["application/pdf"], services=services)
     plan = llm.plan("What is it?", media=[EXAMPLES / "invoice.pdf"])

@@ -8,6 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, cast
 
 from ...common.extras import missing_extra
@@ -88,12 +89,16 @@ def opened_page(document: Any, number: int) -> Generator[int]:
         functions().FPDF_ClosePage(page)
 
 
+def check_installed() -> None:
+    """Raises `MissingExtraError` without pypdfium2, before a process is started for it."""
+    if find_spec("pypdfium2") is None:
+        raise missing_extra("Reading PDF files", "pypdfium2", "documents")
+
+
 def open_document(data: bytes, password: str | None, source: str) -> Any:
     """Returns the document of pypdfium2, with its form; raises `MediaError` if it is corrupt or encrypted."""
-    try:
-        pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
-    except ImportError as error:
-        raise missing_extra("Reading PDF files", "pypdfium2", "documents") from error
+    check_installed()
+    pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
     with PDFIUM:
         try:
             document = pypdfium2.PdfDocument(data, password=password)

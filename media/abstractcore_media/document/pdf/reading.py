@@ -17,7 +17,7 @@ from ..blocks import BlockPlace, MarkdownText, clean
 from .annotations import attached_files
 from .opening import corrupt, open_pdf
 from .page import PageContent, content_of_page, is_readable
-from .pdfium import PDFIUM, address_of, functions, open_document
+from .pdfium import PDFIUM, address_of, check_installed, functions, open_document
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -60,6 +60,7 @@ class PdfPages:
     """
 
     def __init__(self, part: MediaPart, context: MediaContext, seconds: float = _SECONDS_PER_PAGE) -> None:
+        check_installed()
         self._source = source_of(part)
         password = context.password(part)
         self._begin = lambda: context.isolated(self._source, seconds, answered, part, password)
