@@ -29,7 +29,8 @@ _IDEOGRAPH = re.compile(
 _SPECIAL = re.compile("[^\x20-\x2c\x2e-\x7f]")
 """What is not copied in lower case. One set of characters and nothing else: `re` skips to these by a table."""
 _SPACES = re.compile(r"\s+")
-_SEVERAL_SPACES = re.compile("  +")
+_SEVERAL_SPACES = re.compile(r" [ |]+|\| [ |]*")
+"""Spaces, also with the borders of a table's cells, which a model that saw the file does not copy."""
 _LINE_END = re.compile(r"[ \t\r]*\n\s*")
 _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\u3099\u309a]{1,30}")
 """Marks of a letter, as many as in stream-safe text (https://unicode.org/reports/tr15/): normalising is quadratic."""
@@ -44,8 +45,8 @@ _ALIKE = {
 
 class NormalText:
     """A text in lower case, with single spaces, NFKC, one form of dashes and of quotation marks, and without invisible
-    characters, hyphens between letters, also at the end of a line, and spaces between Chinese or Japanese characters.
-    Raised digits after a digit stay what they are: 12\u00b3 is not 123.
+    characters, hyphens between letters, also at the end of a line, borders of the cells of a table, and spaces between
+    Chinese or Japanese characters. Raised digits after a digit stay what they are: 12\u00b3 is not 123.
 
     `text` has the result; the character at `i` was at `starts[i]:ends[i]`. Takes time and memory linear in the length.
     """

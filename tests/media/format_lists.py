@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from abstractcore_media.document.formats import FORMATS
+from abstractcore_media.document.pdf.vocabulary import PDF
 from abstractcore_media.document.vocabularies import FormatVocabulary
 
 PAGE = Path(__file__).parents[2] / "docs" / "media.md"
@@ -17,7 +18,8 @@ _LISTS = re.compile(r"(<!-- what is read of each format, by `make docs` -->\n).*
 def vocabularies() -> dict[str, FormatVocabulary]:
     """The vocabulary of each format whose reader declares one."""
     modules = {format.name: import_module(f"abstractcore_media.document.{format.module}") for format in FORMATS}
-    return {name: module.VOCABULARY for name, module in modules.items() if hasattr(module, "VOCABULARY")}
+    declared = {name: module.VOCABULARY for name, module in modules.items() if hasattr(module, "VOCABULARY")}
+    return {**declared, "pdf": PDF}
 
 
 def page() -> str:

@@ -42,6 +42,22 @@ class Crashing:
         return self._pool.run(crash, (self._values,), source=source, seconds=seconds, timeout=timeout)
 
 
+class CrashingPage:
+    """An `Isolation` whose decoder crashes on one page of a PDF."""
+
+    def __init__(self, pool: ProcessPool, number: int) -> None:
+        self._pool = pool
+        self._number = number
+
+    def run(self, function: Any, arguments: Any, *, source: str, seconds: float, timeout: float | None) -> Any:
+        answers = self._pool.run(function, arguments, source=source, seconds=seconds, timeout=timeout)
+        question = yield next(answers)
+        while question[:2] != ("content", self._number):
+            question = yield answers.send(question)
+        answers.close()
+        yield from self._pool.run(hostile_functions.crash, (0,), source=source, seconds=seconds, timeout=timeout)
+
+
 def both(pool: ProcessPool, convert: Callable[[MediaContext], Conversion]) -> tuple[Conversion, Conversion]:
     """A conversion in this process, and in others."""
     here = replace(NO_MODELS, accepted_outputs=IMAGES)
@@ -90,11 +106,17 @@ def test_passwords_and_their_errors_pass_between_processes(pool: ProcessPool):
 
 
 @pytest.mark.process
-def test_page_that_crashes_its_decoder_is_lost_and_the_text_stays(pool: ProcessPool):
-    context = replace(NO_MODELS, accepted_outputs=IMAGES, isolation=Crashing(pool, 1))
-    conversion = PdfHandler().convert(pdf(FILES / "with_scan.pdf"), context)
-    assert [(loss.what, loss.count) for loss in conversion.lost if loss.what == "pages"] == [("pages", 1)]
+def test_page_that_crashes_its_decoder_is_lost_and_the_others_stay(pool: ProcessPool):
+    conversion = PdfHandler().convert(pdf(FILES / "two_pages.pdf"), replace(NO_MODELS, isolation=CrashingPage(pool, 1)))
+    assert conversion.text.startswith("[page 1]\n\n[page 2]\nRainfall in May")
+    assert [(loss.what, loss.count, loss.places) for loss in conversion.lost] == [("pages", 1, ("page 1",))]
     assert "page_without_text" in [warning.code for warning in conversion.warnings]
+
+
+@pytest.mark.process
+def test_pdf_that_crashes_its_decoder_is_refused(pool: ProcessPool):
+    with pytest.raises(CorruptFileError, match="its decoder crashed"):
+        PdfHandler().convert(pdf(FILES / "two_pages.pdf"), replace(NO_MODELS, isolation=Crashing(pool, 0)))
 
 
 @pytest.mark.process

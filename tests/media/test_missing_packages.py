@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import MissingExtraError, Services, create_llm
 from abstractcore_media.document.format_handler import explained as document_explained
-from abstractcore_media.document.pdf_opening import explained as pdf_explained
+from abstractcore_media.document.pdf.opening import explained as pdf_explained
 from abstractcore_media.image.opening import explained as image_explained
 from abstractcore_media.video.describing import described
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS
@@ -36,7 +36,7 @@ def llm():
         (FILES / "speech.mp3", "faster-whisper", "faster_whisper"),
         (FILES / "clip.mp4", "av", "av"),
         (FILES / "clip.mp4", "pillow", "PIL"),
-        (EXAMPLES / "invoice.pdf", "pypdf", "pypdf"),
+        (EXAMPLES / "invoice.pdf", "pypdfium2", "pypdfium2"),
         (FILES / "documents" / "note.rtf", "firecrawl-anydoc", "anydoc"),
         (FILES / "documents" / "harvest.doc", "firecrawl-anydoc", "anydoc"),
         (FILES / "documents" / "sales.xls", "xlrd", "xlrd"),
@@ -55,7 +55,7 @@ def test_plan_names_a_missing_package(llm, monkeypatch: pytest.MonkeyPatch, file
 
 
 def test_plan_of_a_file_that_is_sent_itself_needs_no_package(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     services = Services(environment={})
     llm = create_llm("scripted", replies=["a"], accepts=["application/pdf"], services=services)
     plan = llm.plan("What is it?", media=[EXAMPLES / "invoice.pdf"])

@@ -29,7 +29,9 @@ from tests.server.serving import Served, serving
 
 INVOICE = (ROOT / "examples/media/invoice.pdf").read_bytes()
 PDF = base64.b64encode(INVOICE).decode()
-INSTALL = "pip install pypdf (part of the extra 'documents'; in a checkout of AbstractCore: pip install '.[documents]')"
+INSTALL = (
+    "pip install pypdfium2 (part of the extra 'documents'; in a checkout of AbstractCore: pip install '.[documents]')"
+)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> str:
 def test_client_and_log_have_what_to_install(
     client: openai.OpenAI, stream: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     content: Any = [{"type": "file", "file": {"filename": "a.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}}]
     with pytest.raises(openai.InternalServerError) as caught:
         client.chat.completions.create(model="scripted", messages=[{"role": "user", "content": content}], stream=stream)
@@ -75,12 +77,12 @@ def test_client_and_log_have_what_to_install(
 def test_error_has_the_shape_of_each_api(
     served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     source: Any = {"type": "base64", "media_type": "application/pdf", "data": PDF}
     messages: Any = [{"role": "user", "content": [{"type": "document", "source": source}]}]
     with (
         anthropic.Anthropic(base_url=served.url, api_key="none") as client,
-        pytest.raises(anthropic.InternalServerError, match="pip install pypdf") as caught,
+        pytest.raises(anthropic.InternalServerError, match="pip install pypdfium2") as caught,
     ):
         client.messages.create(model="scripted", max_tokens=9, messages=messages)
     body: Any = caught.value.body
@@ -90,7 +92,7 @@ def test_error_has_the_shape_of_each_api(
     options = types.HttpOptions(base_url=served.url)
     with genai.Client(api_key="none", http_options=options) as gemini:
         part = types.Part.from_bytes(data=INVOICE, mime_type="application/pdf")
-        with pytest.raises(google.ServerError, match="pip install pypdf") as failed:
+        with pytest.raises(google.ServerError, match="pip install pypdfium2") as failed:
             gemini.models.generate_content(model="scripted", contents=[part])
     assert (failed.value.code, failed.value.status) == (501, "UNIMPLEMENTED")
 

@@ -2,7 +2,7 @@
 
 from .format_handler import DocumentFormat, FormatHandler
 from .formats import FORMATS
-from .pdf import PdfHandler
+from .pdf.handler import PdfHandler
 from .text import TextHandler
 
 __all__ = ["FORMATS", "DocumentFormat", "FormatHandler", "PdfHandler", "TextHandler"]

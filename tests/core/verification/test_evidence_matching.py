@@ -73,6 +73,7 @@ def test_parts_of_words_and_numbers_and_paraphrases_are_not_found(text, quote):
             "\u603b\u4ef7 \r\n \u4e94\u5341\u5143",
         ),
         ("\u603b\u4ef7\u4e94\u5341\u5143", "\u603b\u4ef7 \u4e94\u5341\u5143", "\u603b\u4ef7\u4e94\u5341\u5143"),
+        ("| Lamp | 5 |\n| Post |  | 6 |", "Lamp 5 Post 6", "Lamp | 5 |\n| Post |  | 6"),
         ("the \u2066price\u2069 is \u202b5\u202c", "the price is 5", "the \u2066price\u2069 is \u202b5"),
         (
             "\u05d4\u05de\u05d7\u05d9\u05e8 \u200f\u05d4\u05d5\u05d0\u200e 100",

@@ -610,7 +610,7 @@ def test_what_was_not_read_of_a_file_is_a_problem(monkeypatch):
 
 
 def test_the_time_limit_keeps_the_answer(call_style, monkeypatch):
-    from abstractcore_media.document.pdf import PdfHandler
+    from abstractcore_media.document.pdf.handler import PdfHandler
 
     release = threading.Event()
 

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore_media.audio.speech_models import SpeechModels
 from abstractcore_media.common.processes import PerProcess
-from abstractcore_media.document import pdf_images
+from abstractcore_media.document.pdf import pdfium
 from abstractcore_media.image.ocr import shared_reader
 
 SPEECH = SpeechModels()
@@ -77,7 +77,7 @@ def lock_of_speech_models() -> Any:
     return SPEECH._loaded.get().lock
 
 
-@pytest.mark.parametrize("lock", [lock_of_reader, lock_of_speech_models, pdf_images._PDFIUM.get])
+@pytest.mark.parametrize("lock", [lock_of_reader, lock_of_speech_models, pdfium.PDFIUM.get])
 def test_lock_that_a_thread_held_is_free_in_a_forked_process(lock: Callable[[], Any]):
     def check() -> None:
         with lock():

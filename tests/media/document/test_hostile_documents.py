@@ -136,7 +136,7 @@ def test_time_is_limited():
 
 
 def test_mutated_pdf_is_read_or_a_typed_error():
-    for name in ("with_scan.pdf", "two_pages.pdf"):
+    for name in ("with_scan.pdf", "two_pages.pdf", "pdf/form.pdf", "pdf/attached.pdf", "pdf/ruled_tables.pdf"):
         chance = random.Random(name)
         for _ in range(30):
             attempt(mutated((FILES / name).read_bytes(), chance), name)

@@ -118,7 +118,7 @@ def test_too_many_pages_are_refused_not_truncated():
     handler = PdfHandler()
     handler.max_pages = 3
     assert read(made_of(b"BT /F 9 Tf (hello) Tj ET", 3), handler).label == "text of 3 pages"
-    with pytest.raises(MediaError, match=r"it has 4 pages; the limit is 3.*qpdf"):
+    with pytest.raises(MediaError, match=r'it has 4 pages; the limit is 3.*pages="1-3"'):
         read(made_of(b"BT /F 9 Tf (hello) Tj ET", 4), handler)
 
 
@@ -137,12 +137,12 @@ def test_slow_page_is_stopped_at_the_time_limit():
 
 
 @pytest.mark.exhaustive
-def test_page_that_decompresses_to_hundreds_of_megabytes_is_refused():
-    with pytest.raises(MediaError, match="decompresses to an enormous size"):
+def test_page_that_decompresses_to_hundreds_of_megabytes_of_nothing_has_no_text():
+    with pytest.raises(MediaError, match="has no text"):
         read(made_of(b" " * 100_000_000))
 
 
-def test_repairs_of_pypdf_are_not_printed(capfd: pytest.CaptureFixture[str]):
+def test_repairs_are_not_printed(capfd: pytest.CaptureFixture[str]):
     moved = HELLO.replace(b"%PDF-1.4\n", b"%PDF-1.4\n% all tables are now wrong\n")
     assert read(moved).text == "hello"
     assert capfd.readouterr() == ("", "")
@@ -163,10 +163,11 @@ def test_only_pdf_is_recognised():
     assert type_of(handler, b"words", "a.pdf") is None
 
 
-def test_without_pypdf_conversion_names_the_package_and_native_sending_works(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    with pytest.raises(MissingExtraError, match="pip install pypdf"):
+def test_without_pdfium_conversion_names_the_package_and_native_sending_works(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    with pytest.raises(MissingExtraError, match="pip install pypdfium2"):
         read(HELLO)
+    monkeypatch.setitem(sys.modules, "pypdf", None)
     PdfHandler().check(pdf(FILES / "locked.pdf"))
 
 

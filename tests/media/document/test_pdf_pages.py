@@ -13,6 +13,7 @@ from abstractcore.errors import EncryptedFileError, MediaError, MissingExtraErro
 from abstractcore.ports import Conversion
 from abstractcore.schema import Blob, DocumentPart, ImagePart, MediaAnchor, MediaControls, MediaLoss, MediaPart
 from abstractcore_media import PdfHandler
+from abstractcore_media.document.pdf.page import is_readable
 from tests.media.document.documents import converted, losses, places
 from tests.media.document.test_pdf import PAGE_1, PAGE_2, made_of
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS
@@ -90,11 +91,9 @@ def test_blank_page_is_no_loss():
 
 
 def test_text_layer_of_characters_without_a_meaning_is_read_as_an_image():
-    from abstractcore_media.document.pdf_pages import PDFPageText
-
-    assert not PDFPageText(1, "\ufffd\ue001 \ue002 ab").is_readable
-    assert PDFPageText(1, "A readable line with one \ufffd.").is_readable
-    assert not PDFPageText(1, " \n").is_readable
+    assert not is_readable("\ufffd\ue001\ue002ab")
+    assert is_readable("Areadablelinewithone\ufffd.")
+    assert not is_readable("")
 
 
 def test_picture_beside_text_stands_on_its_page():
@@ -147,6 +146,14 @@ def test_locked_pdf_is_read_with_its_password():
         converted(FILES / "locked.pdf", password="wrong")
     text = converted(FILES / "locked.pdf", password="secret").text
     assert text == f"[page 1]\n{PAGE_1}\n\n[page 2]\n{PAGE_2}"
+
+
+def test_pages_of_a_pdf_over_the_limit_are_read_if_they_are_named():
+    data = made_of(b"BT /F 9 Tf (hello) Tj ET", 1_200)
+    with pytest.raises(MediaError, match=r'it has 1200 pages; the limit is 1000.*File\("long.pdf", pages="1-1000"\)'):
+        converted(data, "long.pdf")
+    part = DocumentPart(Blob.from_bytes(data, "application/pdf", name="long.pdf"), controls=MediaControls(pages="1-3"))
+    assert PdfHandler().convert(part, NO_MODELS).text == "[page 1]\nhello\n\n[page 2]\nhello\n\n[page 3]\nhello"
 
 
 @pytest.mark.exhaustive

@@ -128,13 +128,13 @@ def test_models_of_a_group_are_named_in_their_order(client: openai.OpenAI):
 
 
 def test_missing_package_is_a_warning(client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pypdf", None)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
     pdf = base64.b64encode(INVOICE.read_bytes()).decode()
     file = {"filename": "invoice.pdf", "file_data": f"data:application/pdf;base64,{pdf}"}
     found = decided(client, model="scripted", messages=asked({"type": "file", "file": file}))
     (warning,) = found["warnings"]
     assert (warning["code"], warning["path"]) == ("missing_package", "messages[0].parts[0]")
-    assert "pip install pypdf" in warning["message"]
+    assert "pip install pypdfium2" in warning["message"]
 
 
 def test_mcp_servers_of_the_server_are_checked_and_not_asked(client: openai.OpenAI):

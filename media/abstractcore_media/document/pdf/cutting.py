@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.ports import chosen_pages
 from abstractcore.schema import MediaPart
 
-from ..common.content import content_of, source_of
-from .pdf_opening import check_ends, explained, open_pdf
+from ...common.content import content_of, source_of
+from .opening import check_ends, explained, open_pdf
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader, PdfWriter

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
 
-from ..common.extras import missing_extra, missing_module
+from ...common.extras import missing_extra, missing_module
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -46,19 +46,8 @@ def open_pdf(data: bytes, source: str, password: str | None) -> PdfReader:
     with explained(source):
         reader = PdfReader(io.BytesIO(data))
         locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
-        if locked and password is not None and reader.decrypt(password) == PasswordType.NOT_DECRYPTED:
-            raise WrongPasswordError(
-                f"{source} is encrypted, and the password that was given does not open it.",
-                source=source,
-                hint="Check the password: upper and lower case differ.",
-            )
-    if locked and password is None:
-        raise EncryptedFileError(
-            f"{source} is encrypted and needs a password.",
-            source=source,
-            hint="Pass it with File(..., password=...), or make a decrypted copy: "
-            "qpdf --decrypt --password=SECRET locked.pdf open.pdf",
-        )
+        if locked and (password is None or reader.decrypt(password) == PasswordType.NOT_DECRYPTED):
+            raise wrong_password(source, password)
     return reader
 
 
@@ -78,17 +67,38 @@ def explained(source: str) -> Generator[None]:
     except LimitReachedError as error:
         raise too_big(source, "a stream in it decompresses to an enormous size") from error
     except Exception as error:
-        raise CorruptFileError(
-            f"{source} is a corrupt PDF.",
+        raise corrupt(source) from error
+
+
+def corrupt(source: str) -> CorruptFileError:
+    """Returns the error for a PDF that cannot be read."""
+    return CorruptFileError(
+        f"{source} is a corrupt PDF.",
+        source=source,
+        hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
+    )
+
+
+def wrong_password(source: str, password: str | None) -> EncryptedFileError:
+    """Returns the error for a PDF that this password, if any, does not open."""
+    if password is not None:
+        return WrongPasswordError(
+            f"{source} is encrypted, and the password that was given does not open it.",
             source=source,
-            hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
-        ) from error
+            hint="Check the password: upper and lower case differ.",
+        )
+    return EncryptedFileError(
+        f"{source} is encrypted and needs a password.",
+        source=source,
+        hint="Pass it with File(..., password=...), or make a decrypted copy: "
+        "qpdf --decrypt --password=SECRET locked.pdf open.pdf",
+    )
 
 
-def too_big(source: str, why: str) -> MediaError:
-    """Returns the error for a PDF over a limit."""
+def too_big(source: str, why: str, most: int = 50) -> MediaError:
+    """Returns the error for a PDF over a limit, with a hint that names a range of `most` pages."""
     return MediaError(
         f"{source} is too large: {why}.",
         source=source,
-        hint="Send only the pages you need: qpdf long.pdf --pages . 1-50 -- part.pdf",
+        hint=f'Send only the pages you need: File("{source}", pages="1-{most}")',
     )

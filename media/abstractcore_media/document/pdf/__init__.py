@@ -1,0 +1,1 @@
+"""PDF: read and drawn by PDFium, cut by pypdf."""

@@ -1,0 +1,199 @@
+"""The annotations of a page: links, comments, words struck through, fields of its form with their values, and files."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..vocabularies import Treatment
+from .drawings import Box
+from .pdfium import functions, string_of
+from .vocabulary import PDF
+
+_NAMES = """
+Unknown Text Link FreeText Line Square Circle Polygon PolyLine Highlight Underline Squiggly StrikeOut Stamp Caret Ink
+Popup FileAttachment Sound Movie Widget Screen PrinterMark TrapNet Watermark 3D RichMedia XFAWidget Redact
+"""
+_TYPES = tuple(_NAMES.split())
+"""The types of annotations as ISO 32000 spells them, by their numbers in PDFium."""
+_FIELDS = ["Unknown", "PushButton", "CheckBox", "RadioButton", "ComboBox", "ListBox", "TextField", "Signature"]
+"""The types of fields by their numbers in PDFium."""
+_HIDDEN = 2 | 32
+"""The flags Hidden and NoView."""
+_PASSWORD = 1 << 13
+_MAX_ANNOTATIONS, _MAX_OPTIONS, _MAX_FILE = 10_000, 1_000, 100_000_000
+EMPTY = "____"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a form: its name for people, and its value as text."""
+
+    name: str
+    value: str
+    box: Box
+
+
+@dataclass(slots=True)
+class Annotations:
+    """What the annotations of a page add to it. Boxes are left, bottom, right and top."""
+
+    links: list[tuple[Box, str]] = field(default_factory=list[tuple[Box, str]])
+    struck: list[Box] = field(default_factory=list[Box])
+    fields: list[Field] = field(default_factory=list[Field])
+    comments: list[str] = field(default_factory=list[str])
+    files: list[tuple[str, bytes | None]] = field(default_factory=list[tuple[str, bytes | None]])
+    lost: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def annotations_of(document: int, form: int, page: int) -> Annotations:
+    """Returns what the annotations of a page hold. `form` is the environment of the document's form, or 0."""
+    call = functions()
+    reader = _AnnotationReader(document, form)
+    count = call.FPDFPage_GetAnnotCount(page)
+    for index in range(min(count, _MAX_ANNOTATIONS)):
+        annotation = call.FPDFPage_GetAnnot(page, index)
+        if annotation:
+            try:
+                reader.read(annotation)
+            finally:
+                call.FPDFPage_CloseAnnot(annotation)
+    if count > _MAX_ANNOTATIONS:
+        reader.lose("annotations", count - _MAX_ANNOTATIONS)
+    return reader.found
+
+
+class _AnnotationReader:
+    def __init__(self, document: int, form: int) -> None:
+        self._call = functions()
+        self._document = document
+        self._form = form
+        self._floats = (ctypes.c_float * 8)()
+        self.found = Annotations()
+
+    def lose(self, what: str, count: int = 1) -> None:
+        self.found.lost[what] = self.found.lost.get(what, 0) + count
+
+    def read(self, annotation: int) -> None:
+        call = self._call
+        number: int = call.FPDFAnnot_GetSubtype(annotation)
+        kind = _TYPES[number] if 0 <= number < len(_TYPES) else "Unknown"
+        treatment, what = PDF.treatment(f"annotation:{kind}")
+        if treatment is Treatment.LEFT_OUT:
+            return
+        if treatment is not Treatment.READ:
+            self.lose(what)
+        elif call.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+            self.lose("hidden form fields" if kind == "Widget" else "hidden annotations")
+        elif kind == "Widget":
+            self._read_field(annotation)
+        elif kind == "Link":
+            self._read_link(annotation)
+        elif kind == "FileAttachment":
+            self.found.files.append(file_of(call.FPDFAnnot_GetFileAttachment(annotation)))
+        else:
+            self._read_comment(annotation, kind)
+
+    def _read_link(self, annotation: int) -> None:
+        call = self._call
+        action = call.FPDFLink_GetAction(call.FPDFAnnot_GetLink(annotation))
+        size = call.FPDFAction_GetURIPath(self._document, action, None, 0) if action else 0
+        if size <= 1:
+            return
+        buffer = ctypes.create_string_buffer(size)
+        call.FPDFAction_GetURIPath(self._document, action, ctypes.addressof(buffer), size)
+        address = buffer.raw[: size - 1].decode("utf-8", "replace").strip()
+        self.found.links += [(box, address) for box in self._boxes(annotation)]
+
+    def _read_comment(self, annotation: int, kind: str) -> None:
+        text = self._string(annotation, b"Contents")
+        if kind == "StrikeOut":
+            self.found.struck += self._boxes(annotation)
+        if not text:
+            return
+        author = self._string(annotation, b"T")
+        by = f" by {author}" if author else ""
+        self.found.comments.append(f"[text: {text}]" if kind == "FreeText" else f"[comment{by}: {text}]")
+
+    def _read_field(self, annotation: int) -> None:
+        call, form = self._call, self._form
+        number: int = call.FPDFAnnot_GetFormFieldType(form, annotation) if form else 0
+        kind = _FIELDS[number] if 0 <= number < len(_FIELDS) else "Unknown"
+        treatment, what = PDF.treatment(f"field:{kind}")
+        boxes = self._boxes(annotation)
+        if treatment is Treatment.LOST or not boxes:
+            self.lose(what if treatment is Treatment.LOST else "form fields")
+        if treatment is not Treatment.READ or not boxes:
+            return
+        name = string_of(call.FPDFAnnot_GetFormFieldAlternateName, form, annotation)
+        name = name or string_of(call.FPDFAnnot_GetFormFieldName, form, annotation).rpartition(".")[2]
+        self.found.fields.append(Field(" ".join(name.split()), self._value(annotation, kind), boxes[0]))
+
+    def _value(self, annotation: int, kind: str) -> str:
+        call, form = self._call, self._form
+        if kind in ("CheckBox", "RadioButton"):
+            mark = "x" if self._is_checked(annotation) else " "
+            return f"[{mark}]" if kind == "CheckBox" else f"({mark})"
+        if kind == "TextField" and call.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
+            self.lose("passwords")
+            return EMPTY
+        value = string_of(call.FPDFAnnot_GetFormFieldValue, form, annotation)
+        if kind in ("ComboBox", "ListBox"):
+            chosen = list(self._chosen(annotation))
+            value = ", ".join(chosen) or value
+        return " ".join(value.split()) or EMPTY
+
+    def _is_checked(self, annotation: int) -> bool:
+        state = self._string(annotation, b"AS")
+        if state:
+            return state != "Off"
+        call, form = self._call, self._form
+        value = string_of(call.FPDFAnnot_GetFormFieldValue, form, annotation)
+        return bool(value) and value == string_of(call.FPDFAnnot_GetFormFieldExportValue, form, annotation)
+
+    def _chosen(self, annotation: int) -> Iterator[str]:
+        call, form = self._call, self._form
+        for index in range(min(call.FPDFAnnot_GetOptionCount(form, annotation), _MAX_OPTIONS)):
+            if call.FPDFAnnot_IsOptionSelected(form, annotation, index):
+                yield string_of(call.FPDFAnnot_GetOptionLabel, form, annotation, index)
+
+    def _string(self, annotation: int, key: bytes) -> str:
+        return " ".join(string_of(self._call.FPDFAnnot_GetStringValue, annotation, key).split())
+
+    def _boxes(self, annotation: int) -> list[Box]:
+        """Returns the parts of the page that an annotation is on: one for each line."""
+        call, floats = self._call, self._floats
+        at = ctypes.addressof(floats)
+        count = min(call.FPDFAnnot_CountAttachmentPoints(annotation), _MAX_OPTIONS)
+        found = [
+            (min(floats[0::2]), min(floats[1::2]), max(floats[0::2]), max(floats[1::2]))
+            for index in range(count)
+            if call.FPDFAnnot_GetAttachmentPoints(annotation, index, at)
+        ]
+        if not found and call.FPDFAnnot_GetRect(annotation, at):
+            left, top, right, bottom = floats[:4]
+            found.append((min(left, right), min(bottom, top), max(left, right), max(bottom, top)))
+        return found
+
+
+def attached_files(document: int) -> Iterator[tuple[str, bytes | None]]:
+    """Yields the names and contents of the files that a document holds; None for one that is too large."""
+    call = functions()
+    for index in range(min(call.FPDFDoc_GetAttachmentCount(document), _MAX_ANNOTATIONS)):
+        yield file_of(call.FPDFDoc_GetAttachment(document, index))
+
+
+def file_of(attachment: int | None) -> tuple[str, bytes | None]:
+    """Returns the name and content of an attachment."""
+    call = functions()
+    if not attachment:
+        return "file", None
+    name = string_of(call.FPDFAttachment_GetName, attachment) or "file"
+    size = ctypes.c_ulong()
+    at = ctypes.addressof(size)
+    if not call.FPDFAttachment_GetFile(attachment, None, 0, at) or not 0 < size.value <= _MAX_FILE:
+        return name, None
+    buffer = ctypes.create_string_buffer(size.value)
+    call.FPDFAttachment_GetFile(attachment, ctypes.addressof(buffer), size.value, at)
+    return name, buffer.raw

@@ -1,0 +1,351 @@
+"""One page: its words in reading order, tables, fields, comments, and what of it cannot be seen."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from ..blocks import BlockPlace, LostContent, MarkdownText, clean, table
+from ..marks import Marks
+from .annotations import Annotations, Field, annotations_of
+from .drawings import Box, Drawings, drawings_of
+from .grids import grids_of, table_of
+from .layout import TextTable, arranged, box_of
+from .lines import WordLine, lines_of, row_text
+from .pdfium import address_of, functions, opened_page
+from .words import Run, opened_text
+
+_MEANINGLESS = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
+_JUNK = 0.3
+"""The share of characters without a meaning from which on a text layer is unreadable."""
+_LINES_TOGETHER = 4
+"""Lines that share one anchor."""
+_SMALL, _WHOLE = 0.01, 0.9
+"""Pictures that cover less of a page are ornaments, those that cover more are the page."""
+_SCANNED, _UNDER_TEXT, _LITTLE_TEXT = 0.5, 0.2, 0.05
+"""The shares of a page that a scan covers, that a picture with a text layer covers, and that text on a scan covers."""
+_MANY_PATHS, _FEW_WORDS = 200, 0.01
+"""Drawings that may be letters, on a page of which words cover no more than this share."""
+_DRAWN = 0.03
+"""The share of a page from which on what is drawn on it is counted, such as a chart."""
+_CONTRAST = 12
+"""The difference of gray within a word that can be seen."""
+
+
+@dataclass(slots=True)
+class PageContent:
+    """What is on a page. `items` are blocks, and numbers of pictures, from 0, where these stand.
+
+    `is_scan` is whether the page is to be read or shown as an image; `items` have what text there is.
+    """
+
+    items: list[MarkdownText | LostContent | int] = field(default_factory=list[Any])
+    pictures: list[tuple[float, ...]] = field(default_factory=list[tuple[float, ...]])
+    files: list[tuple[str, bytes | None]] = field(default_factory=list[tuple[str, bytes | None]])
+    is_scan: bool = False
+    lacks_words: bool = False
+    """Whether PDFium may have dropped words."""
+
+
+def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
+    """Returns what is on a page, which counts from 1, of a document of pypdfium2."""
+    form = address_of(document.formenv) if document.formenv else 0
+    with opened_page(document, number) as page:
+        frame = PageFrame(page)
+        drawings = drawings_of(page)
+        annotations = annotations_of(address_of(document), form, page)
+        with opened_text(page, has_hidden_layers) as text:
+            runs = text.runs()
+            lacks_words = text.lacks(drawings.texts)
+    hidden = _without_hidden(runs, frame, drawings, lambda: _GrayPage(document[number - 1]))
+    content = _Composer(number, frame, drawings, annotations).content(runs, hidden)
+    content.lacks_words = lacks_words
+    return content
+
+
+class PageFrame:
+    """The box of a page that is shown, and how it is turned."""
+
+    def __init__(self, page: int) -> None:
+        call = functions()
+        floats = (ctypes.c_float * 4)()
+        call.FPDF_GetPageBoundingBox(page, ctypes.addressof(floats))
+        left, top, right, bottom = floats
+        self.box: Box = (min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+        self.width = self.box[2] - self.box[0] or 1.0
+        self.height = self.box[3] - self.box[1] or 1.0
+        self._turns: int = call.FPDFPage_GetRotation(page) % 4
+
+    def share(self, box: Box) -> float:
+        """Returns the share of the page that a box in points covers."""
+        width = min(box[2], self.box[2]) - max(box[0], self.box[0])
+        height = min(box[3], self.box[3]) - max(box[1], self.box[1])
+        return max(width, 0.0) * max(height, 0.0) / (self.width * self.height)
+
+    def place(self, box: Box) -> tuple[float, ...]:
+        """Returns left, top, right and bottom of a box in points, as shares of the page as it is shown."""
+        points = [self._shown(box[0], box[1]), self._shown(box[2], box[3])]
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        edges = min(xs), min(ys), max(xs), max(ys)
+        return tuple([round(min(max(edge, 0.0), 1.0), 4) for edge in edges])
+
+    def _shown(self, x: float, y: float) -> tuple[float, float]:
+        across, down = (x - self.box[0]) / self.width, (self.box[3] - y) / self.height
+        return ((across, down), (1 - down, across), (1 - across, 1 - down), (down, 1 - across))[self._turns]
+
+
+def is_readable(letters: str) -> bool:
+    """Returns whether there is a text that is not junk: fonts without a map to characters give random ones."""
+    return bool(letters) and len(_MEANINGLESS.findall(letters)) < _JUNK * len(letters)
+
+
+def to_frame(box: Box, angle: int) -> Box:
+    """Returns a box in points as left, top, right and bottom in the frame of text of that direction."""
+    left, bottom, right, top = box
+    return (
+        (left, -top, right, -bottom),
+        (bottom, left, top, right),
+        (-right, bottom, -left, top),
+        (-top, -right, -bottom, -left),
+    )[angle // 90]
+
+
+def from_frame(box: Box, angle: int) -> Box:
+    """Returns a box of the frame of text of that direction in points."""
+    left, top, right, bottom = box
+    return (
+        (left, -bottom, right, -top),
+        (top, left, bottom, right),
+        (-right, top, -left, bottom),
+        (-bottom, -right, -top, -left),
+    )[angle // 90]
+
+
+class _GrayPage:
+    """A page as it is shown, in gray."""
+
+    def __init__(self, page: Any) -> None:
+        width, height = page.get_size()
+        bitmap = page.render(scale=min(1.5, 1500 / max(width, height, 1.0)), grayscale=True)
+        self._width, self._height, self._stride = bitmap.width, bitmap.height, bitmap.stride
+        self._pixels = bytes(bitmap.buffer)
+        bitmap.close()
+        page.close()
+
+    def shows(self, place: Sequence[float]) -> bool:
+        """Returns whether there is anything to be seen in a part of the page."""
+        left, right = int(place[0] * self._width), int(place[2] * self._width) + 1
+        top, bottom = int(place[1] * self._height), int(place[3] * self._height) + 1
+        rows = range(max(top, 0), min(bottom, self._height))
+        stride = self._stride
+        part = b"".join([self._pixels[row * stride + left : row * stride + min(right, self._width)] for row in rows])
+        return bool(part) and max(part) - min(part) >= _CONTRAST
+
+
+def _without_hidden(
+    runs: dict[int | None, list[Run]], frame: PageFrame, drawings: Drawings, gray: Callable[[], _GrayPage]
+) -> int:
+    """Removes the words that nobody sees: off the page, not painted but over a scan, or as light as what is behind;
+    returns how many.
+    """
+    scans = [box for box in drawings.pictures if frame.share(box) >= _UNDER_TEXT]
+    left, bottom, right, top = frame.box
+    image: _GrayPage | None = None
+    hidden = 0
+    for angle, together in runs.items():
+        seen: list[Run] = []
+        for run in together:
+            box = from_frame(run.box, angle or 0)
+            x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+            is_seen = box[2] > left and box[0] < right and bottom < y < top
+            if run.visibility == "unpainted":
+                is_seen = is_seen and any(_has(scan, x, y) for scan in scans)
+            elif run.visibility == "doubtful" and is_seen:
+                image = image or gray()
+                is_seen = image.shows(frame.place(box))
+            if is_seen:
+                seen.append(run)
+            else:
+                hidden += len(run.words)
+        together[:] = seen
+    return hidden
+
+
+def _has(box: Box, x: float, y: float) -> bool:
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+class _Composer:
+    """Writes one page as blocks."""
+
+    def __init__(self, number: int, frame: PageFrame, drawings: Drawings, annotations: Annotations) -> None:
+        self._place = BlockPlace(page=number)
+        self._group = f"page {number}"
+        self._frame = frame
+        self._drawings = drawings
+        self._annotations = annotations
+        self._content = PageContent()
+        self._tables: list[TextTable] = []
+        self._written_tables = 0
+        self._texts: list[str] = []
+        self._boxes: list[Box] = []
+
+    def content(self, runs: dict[int | None, list[Run]], hidden: int) -> PageContent:
+        """Returns the blocks of the page, whose words are given by their direction."""
+        content, annotations = self._content, self._annotations
+        letters = "".join([word for together in runs.values() for run in together for word in run.words])
+        readable = is_readable(letters)
+        content.is_scan = self._is_scan(runs) or not (readable or annotations.fields or annotations.comments)
+        upright = {angle: together for angle, together in runs.items() if angle is not None and together}
+        main = max(upright, key=lambda angle: sum(len(run.words) for run in upright[angle]), default=0)
+        if readable or annotations.fields:
+            for angle in sorted(upright.keys() | {main}, key=lambda angle: angle != main):
+                self._compose(upright.get(angle, []), angle, angle == main)
+            for line in lines_of(runs.get(None, ())):
+                self._add_text(line.text(), from_frame(line.box, 0))
+            self._flush()
+        for comment in annotations.comments:
+            content.items.append(MarkdownText(comment, self._place, self._group))
+        if hidden:
+            annotations.lost["hidden words"] = hidden
+        if not content.is_scan and sum(map(self._frame.share, self._drawings.shapes)) >= _DRAWN:
+            annotations.lost["drawings"] = 1
+        for what, count in annotations.lost.items():
+            content.items.append(LostContent(what, count, None, self._group))
+        content.files = annotations.files
+        return content
+
+    def _is_scan(self, runs: dict[int | None, list[Run]]) -> bool:
+        """Returns whether a picture, or drawings that may be letters, are the page, and words beside it are few."""
+        painted = [run for together in runs.values() for run in together if run.visibility != "unpainted"]
+        area = sum((run.right - run.left) * run.size for run in painted) / (self._frame.width * self._frame.height)
+        has_layer = any(run.visibility == "unpainted" for together in runs.values() for run in together)
+        largest = max((self._frame.share(box) for box in self._drawings.pictures), default=0.0)
+        if has_layer:
+            return False
+        return (largest >= _SCANNED and area < _LITTLE_TEXT) or (
+            self._drawings.paths >= _MANY_PATHS and area < _FEW_WORDS
+        )
+
+    def _compose(self, runs: list[Run], angle: int, is_main: bool) -> None:
+        runs = list(self._linked(runs, angle))
+        blocks: list[WordLine] = []
+        size = median([run.size for run in runs]) if runs else 10.0
+        if is_main:
+            runs += self._fields(runs, angle, size)
+        for grid in grids_of([to_frame(box, angle) for box in self._drawings.rules]):
+            found = table_of(grid, runs)
+            if found is not None:
+                made, runs = found
+                blocks.append(_standing(made.rows[0][1], made.rows[-1][1], size, -1 - len(self._tables)))
+                self._tables.append(made)
+        if is_main and not self._content.is_scan:
+            blocks += self._pictures(angle, size)
+        for element in arranged([*lines_of(runs), *blocks]):
+            self._add(element, angle)
+
+    def _pictures(self, angle: int, size: float) -> Iterator[WordLine]:
+        for box in sorted(self._drawings.pictures, key=lambda box: -box[3]):
+            place = self._frame.place(box)
+            if _SMALL <= self._frame.share(box) <= _WHOLE and place not in self._content.pictures:
+                self._content.pictures.append(place)
+                shown = to_frame(box, angle)
+                yield _standing(shown, shown, size, len(self._content.pictures) - 1)
+
+    def _linked(self, runs: Iterable[Run], angle: int) -> Iterator[Run]:
+        """Yields runs with the addresses that they link to, and whether they are struck through."""
+        links = [(to_frame(box, angle), address) for box, address in self._annotations.links]
+        struck = [(to_frame(box, angle), "") for box in self._annotations.struck]
+        if not links and not struck:
+            yield from runs
+            return
+        for run in runs:
+            middle = run.base - 0.3 * run.size
+            beside = [each for each in links if each[0][1] <= middle <= each[0][3]]
+            lined = [each for each in struck if each[0][1] <= middle <= each[0][3]]
+            for part in run.parts(lambda x, sides=(beside, lined): tuple(_at(x, side) for side in sides)):
+                x = (part.lefts[0] + part.rights[0]) / 2
+                address = "".join([beside[index][1] for index in (_at(x, beside),) if index is not None])
+                marks = Marks(is_struck=True) if _at(x, lined) is not None else part.marks
+                yield replace(part, address=address, marks=marks)
+
+    def _fields(self, runs: Sequence[Run], angle: int, size: float) -> list[Run]:
+        return [_field_run(field, to_frame(field.box, angle), runs, size) for field in self._annotations.fields]
+
+    def _add(self, element: list[WordLine] | TextTable, angle: int) -> None:
+        if isinstance(element, TextTable):
+            self._add_table(element, angle)
+            return
+        together: list[WordLine] = []
+        for line in element:
+            if line.block is None:
+                together.append(line)
+                continue
+            self._add_row(together, angle)
+            together = []
+            if line.block < 0:
+                self._add_table(self._tables[-1 - line.block], angle)
+            else:
+                self._flush()
+                self._content.items.append(line.block)
+        self._add_row(together, angle)
+
+    def _add_row(self, row: Sequence[WordLine], angle: int) -> None:
+        if row:
+            self._add_text(row_text(row), from_frame(box_of(row), angle))
+
+    def _add_text(self, text: str, box: Box) -> None:
+        self._texts.append(clean(text))
+        self._boxes.append(box)
+
+    def _add_table(self, made: TextTable, angle: int) -> None:
+        self._flush()
+        self._written_tables += 1
+        rows = [
+            (cells, replace(self._place, box=self._frame.place(from_frame(box, angle)))) for cells, box in made.rows
+        ]
+        self._content.items += table(rows, f"{self._group}, table {self._written_tables}")
+
+    def _flush(self) -> None:
+        """Writes the lines so far, as they are, so that quotes of them can be found, with their places."""
+        if not self._texts:
+            return
+        ends: list[int] = []
+        for text in self._texts:
+            ends.append((ends[-1] + 1 if ends else 0) + len(text))
+        inner: list[tuple[int, int, BlockPlace]] = []
+        for first in range(0, len(ends), _LINES_TOGETHER):
+            boxes = self._boxes[first : first + _LINES_TOGETHER]
+            lefts, bottoms, rights, tops = zip(*boxes, strict=True)
+            box = self._frame.place((min(lefts), min(bottoms), max(rights), max(tops)))
+            last = ends[min(first + _LINES_TOGETHER, len(ends)) - 1]
+            inner.append((ends[first] - len(self._texts[first]), last, replace(self._place, box=box)))
+        self._content.items.append(MarkdownText("\n".join(self._texts), self._place, self._group, inner))
+        self._texts, self._boxes = [], []
+
+
+def _at(x: float, places: Sequence[tuple[Box, str]]) -> int | None:
+    return next((index for index, (box, _) in enumerate(places) if box[0] <= x <= box[2]), None)
+
+
+def _standing(first: Box, last: Box, size: float, block: int) -> WordLine:
+    """Returns a line for something that stands on the page from box to box."""
+    return WordLine([], first[0], last[2], first[1] + 0.75 * size, size, block, last[3] - first[1])
+
+
+def _field_run(field: Field, box: Box, runs: Sequence[Run], size: float) -> Run:
+    """Returns the value of a field as words on the line of its label; with its name if there is no label beside it."""
+    left, top, right, bottom = box
+    beside = [run for run in runs if top <= run.base - 0.3 * run.size <= bottom]
+    label = min(beside, key=lambda run: min(abs(run.right - left), abs(run.left - right)), default=None)
+    value = field.value
+    if label is not None:
+        size, base = label.size, label.base
+    else:
+        value = f"{field.name}: {value}" if field.name else value
+        base = min((top + bottom) / 2 + 0.3 * size, top + size)
+    return Run([value], [left], [max(left + 0.1, min(right, left + 0.5 * size * len(value)))], base, size)

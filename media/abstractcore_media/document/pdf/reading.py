@@ -1,0 +1,267 @@
+"""Reads and draws pages of PDF files by PDFium, in a process of its own where there is one."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
+from abstractcore.schema import MediaPart
+
+from ...common.content import content_of, source_of
+from ..block_values import block_of, values_of
+from ..blocks import BlockPlace, MarkdownText, clean
+from .annotations import attached_files
+from .opening import corrupt, open_pdf
+from .page import PageContent, content_of_page, is_readable
+from .pdfium import PDFIUM, address_of, check_installed, functions, open_document
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+    from abstractcore.ports import MediaContext
+
+_DOTS_PER_POINT = 200 / 72
+_MAX_SIDE = 2200
+"""Pixels of the longer side of an image: what OCR and vision models make use of."""
+_SECONDS_PER_PAGE = 60.0
+_MAX_CRASHES = 5
+"""Pages that may crash PDFium before the others are lost too."""
+_MAX_HEADINGS, _MAX_HEADING_DEPTH = 1_000, 15
+_MORE = 1.3
+"""How many more letters pypdf finds where PDFium drops some."""
+_XFA = frozenset({2, 3})
+"""FORMTYPE_XFA_FULL and FORMTYPE_XFA_FOREGROUND: forms that only programs of one vendor show."""
+
+
+def counted_pages(part: MediaPart) -> Generator[int, Any, None]:
+    """Yields the number of pages of a PDF; raises `MediaError` if it is corrupt or encrypted."""
+    source = source_of(part)
+    try:
+        document = _PdfiumDocument(part, None)
+        try:
+            yield document.count()
+        finally:
+            document.close()
+    except AbstractCoreError:
+        raise
+    except Exception as error:  # PDFium has one exception for all that is wrong
+        raise MediaError(f"the pages of {source} cannot be counted: {error}", source=source) from error
+
+
+class PdfPages:
+    """The pages of one PDF, which count from 1, and its files. Close it.
+
+    Raises `MediaError` for a PDF that is corrupt or encrypted, `CorruptFileError` for a page that cannot be read or
+    drawn, `MissingExtraError` without pypdfium2.
+    """
+
+    def __init__(self, part: MediaPart, context: MediaContext, seconds: float = _SECONDS_PER_PAGE) -> None:
+        check_installed()
+        self._source = source_of(part)
+        password = context.password(part)
+        self._begin = lambda: context.isolated(self._source, seconds, answered, part, password)
+        self._answers = self._begin()
+        self._crashes = 0
+        self.count: int
+        self.has_xfa: bool
+        self.count, self.has_xfa = next(self._answers)
+
+    def close(self) -> None:
+        """Ends reading."""
+        self._answers.close()
+
+    def outline(self) -> list[tuple[int, str, int]]:
+        """Returns the headings that the PDF lists: their level from 0, their text, and the number of their page."""
+        return [(level, title, page) for level, title, page in self._answer("outline", 0)]
+
+    def content(self, number: int) -> PageContent:
+        """Returns what is on a page."""
+        items, pictures, files, is_scan = self._answer("content", number)
+        blocks: list[Any] = [item if isinstance(item, int) else block_of(item) for item in items]
+        places = [tuple(place) for place in pictures]
+        return PageContent(blocks, places, [(name, data) for name, data in files], is_scan)
+
+    def image(self, number: int, place: Sequence[float] = (0.0, 0.0, 1.0, 1.0)) -> bytes | None:
+        """Returns a PNG of a page, or of a part of it; None for a blank one."""
+        return self._answer("image", number, place)
+
+    def files(self) -> list[tuple[str, bytes | None]]:
+        """Returns the files that the PDF holds; None stands for the content of one that is too large."""
+        return [(name, data) for name, data in self._answer("files", 0)]
+
+    def _answer(self, wanted: str, number: int, detail: Sequence[float] = ()) -> Any:
+        try:
+            is_answered, answer = self._answers.send((wanted, number, list(detail)))
+        except (StopIteration, CorruptFileError):
+            is_answered, answer = False, "its decoder crashed"
+            self._begin_again()
+        if not is_answered:
+            raise CorruptFileError(f"page {number} of {self._source} cannot be read: {answer}", source=self._source)
+        return answer
+
+    def _begin_again(self) -> None:
+        """Opens the file in another process, for the pages after one that has crashed PDFium."""
+        self._crashes += 1
+        if self._crashes < _MAX_CRASHES:
+            self._answers.close()
+            self._answers = self._begin()
+            next(self._answers)
+
+
+def answered(part: MediaPart, password: str | None) -> Generator[Any, tuple[str, int, Sequence[float]], None]:
+    """Yields, for each name of a method, page and place that is sent, whether it was successful, and the answer or the
+    reason.
+
+    The first value is the number of pages, and whether there is a form that cannot be read.
+    """
+    document = _PdfiumDocument(part, password)
+    try:
+        wanted, number, detail = yield document.count(), document.has_xfa()
+        while True:
+            try:
+                answer = True, document.answer(wanted, number, detail)
+            except Exception as error:  # of PDFium, for a corrupt page
+                answer = False, type(error).__name__
+            wanted, number, detail = yield answer
+    finally:
+        document.close()
+
+
+class _PdfiumDocument:
+    """A PDF that PDFium has opened. Raises what PDFium raises for corrupt pages."""
+
+    def __init__(self, part: MediaPart, password: str | None) -> None:
+        self._data = content_of(part)
+        self._source = source_of(part)
+        self._password = password
+        self._document = open_document(self._data, password, self._source)
+        self._has_hidden_layers: bool | None = None
+        self._reader: PdfReader | None = None
+
+    def count(self) -> int:
+        """Returns the number of pages, of which the last one exists: PDFium believes what the file says."""
+        with PDFIUM.get():
+            count = len(self._document)
+            if count:
+                try:
+                    self._document.get_page_size(count - 1)
+                except RuntimeError as error:
+                    raise corrupt(self._source) from error
+            return count
+
+    def has_xfa(self) -> bool:
+        """Returns whether it has a form that PDFium does not read."""
+        with PDFIUM.get():
+            return functions().FPDF_GetFormType(address_of(self._document)) in _XFA
+
+    def close(self) -> None:
+        """Releases the memory of PDFium."""
+        with PDFIUM.get():
+            self._document.close()
+
+    def answer(self, wanted: str, number: int, detail: Sequence[float]) -> Any:
+        """Returns what is wanted, as plain values."""
+        with PDFIUM.get():
+            match wanted:
+                case "outline":
+                    return list(self._outline())
+                case "files":
+                    return list(attached_files(address_of(self._document)))
+                case "image":
+                    return self._image(number, detail)
+                case _:
+                    return self._content(number)
+
+    def _content(self, number: int) -> Any:
+        if self._has_hidden_layers is None:
+            self._has_hidden_layers = _has_hidden_layers(self._data, self._source, self._password)
+        content = content_of_page(self._document, number, self._has_hidden_layers)
+        if content.lacks_words:
+            self._take_words_of_pypdf(content, number)
+        items = [item if isinstance(item, int) else values_of(item) for item in content.items]
+        return items, content.pictures, content.files, content.is_scan
+
+    def _take_words_of_pypdf(self, content: PageContent, number: int) -> None:
+        """Takes the text of a page from pypdf, without places, if that finds more than PDFium."""
+        with suppress(Exception):  # pypdf raises any for a corrupt page
+            if self._reader is None:
+                self._reader = open_pdf(self._data, self._source, self._password)
+            lines = clean(self._reader.pages[number - 1].extract_text()).splitlines()
+            text = "\n".join([line.rstrip() for line in lines]).strip()
+            texts = [item for item in content.items if isinstance(item, MarkdownText)]
+            if _letters(text) > _MORE * sum(_letters(item.text) for item in texts) and is_readable(text):
+                others = [item for item in content.items if not isinstance(item, MarkdownText)]
+                content.items = [MarkdownText(text, BlockPlace(page=number), f"page {number}"), *others]
+
+    def _outline(self) -> Iterator[tuple[int, str, int]]:
+        count = 0
+        for entry in self._document.get_toc(max_depth=_MAX_HEADING_DEPTH):
+            target = entry.get_dest()
+            page = None if target is None else target.get_index()
+            title = " ".join(clean(entry.get_title() or "").split())
+            if title and page is not None:
+                yield entry.level, title, page + 1
+                count += 1
+            if count == _MAX_HEADINGS:
+                return
+
+    def _image(self, number: int, place: Sequence[float]) -> bytes | None:
+        page = self._document[number - 1]
+        try:
+            return _png(page, place)
+        finally:
+            page.close()
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
+
+
+def _has_hidden_layers(data: bytes, source: str, password: str | None) -> bool:
+    """Returns whether layers of the PDF are switched off; PDFium does not say."""
+    if b"/OCProperties" not in data and b"/ObjStm" not in data:
+        return False
+    with suppress(Exception):  # pypdf raises any for a corrupt file; what it cannot read, PDFium does not hide either
+        layers: Any = open_pdf(data, source, password).root_object.get("/OCProperties")
+        shown: Any = layers.get_object().get("/D").get_object() if layers is not None else {}
+        return bool(shown.get("/OFF")) or shown.get("/BaseState") == "/OFF"
+    return False
+
+
+def _png(page: Any, place: Sequence[float]) -> bytes | None:
+    """Returns a PNG of a part of a page, given as shares of it; None for a blank one."""
+    width, height = page.get_size()
+    left, top, right, bottom = place
+    crop = (left * width, (1 - bottom) * height, (1 - right) * width, top * height)
+    longest = max((right - left) * width, (bottom - top) * height, 1.0)
+    bitmap = page.render(scale=min(_DOTS_PER_POINT, _MAX_SIDE / longest), crop=crop, rev_byteorder=True)
+    try:
+        size, channels, stride = bitmap.width, bitmap.n_channels, bitmap.stride
+        pixels = bytes(bitmap.buffer)
+        rows = [pixels[start : start + size * channels] for start in range(0, stride * bitmap.height, stride)]
+        if rows and all(row == rows[0] for row in rows) and len(set(rows[0])) <= 1:
+            return None
+        if channels == 4:
+            rows = [_without_alpha(row) for row in rows]
+        colours = 0 if channels == 1 else 2
+        header = struct.pack(">IIBBBBB", size, bitmap.height, 8, colours, 0, 0, 0)
+    finally:
+        bitmap.close()
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows), 3)
+    chunks = (_chunk(b"IHDR", header), _chunk(b"IDAT", packed), _chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def _without_alpha(row: bytes) -> bytes:
+    kept = bytearray(len(row) // 4 * 3)
+    for channel in range(3):
+        kept[channel::3] = row[channel::4]
+    return bytes(kept)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

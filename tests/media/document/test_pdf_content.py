@@ -1,0 +1,106 @@
+"""Forms, comments, attachments, hidden words and scans in PDF files, made by tests/media/files/pdf/make.py."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pypdfium2.raw
+
+from abstractcore.ports import Conversion
+from abstractcore.schema import ImagePart, MediaPart, TextPart
+from abstractcore_media.document.pdf.vocabulary import PDF
+from tests.media.document.documents import converted, losses
+from tests.media.document.vocabulary_lists import declared_twice
+from tests.media.parts import FILES, NO_MODELS
+
+FOLDER = FILES / "pdf"
+SEES = replace(NO_MODELS, accepted_outputs=frozenset({"text", "image/png"}))
+
+
+def reads(part: MediaPart) -> Conversion:
+    """Reads images as "words of the scan", and other files as they are."""
+    text = "words of the scan" if isinstance(part, ImagePart) else part.blob.read().decode()
+    return Conversion(text, "text")
+
+
+READS = replace(NO_MODELS, to_text=reads)
+
+
+def test_fields_of_a_form_stand_beside_their_labels_with_their_values():
+    assert converted(FOLDER / "form.pdf").text == (
+        "| Name | Ada Miller |  |\n"
+        "| --- | --- | --- |\n"
+        "| Size | M |  |\n"
+        "| Color | blue |  |\n"
+        "| Delivery | ( ) by post | (x) in the shop |\n"
+        "| Remark | ____ |  |\n\n"
+        "[x] I accept the terms\n"
+        "[ ] Send me the news\n"
+        "Code: X-17"
+    )
+
+
+def test_words_that_nobody_sees_are_left_out_and_counted():
+    conversion = converted(FOLDER / "hidden.pdf")
+    assert conversion.text == "The visible offer is 100.\nWhite on blue is seen"
+    assert losses(conversion) == {"hidden words": (7, None)}
+
+
+def test_layer_that_is_switched_off_is_left_out_and_counted():
+    conversion = converted(FOLDER / "layers.pdf")
+    assert conversion.text == "Always shown."
+    assert losses(conversion) == {"hidden words": (2, None)}
+
+
+def test_scan_with_a_line_of_text_is_read_and_a_text_layer_is_text():
+    assert converted(FOLDER / "scanned.pdf", context=READS).text == (
+        "[page 1]\nScanned by the library\nwords of the scan\n\n"
+        "[page 2]\nAbove the picture\n\n"
+        "[picture: page 2, picture 1]\nwords of the scan\n[end of picture]\n\n"
+        "Below the picture\n\n"
+        "[page 3]\nThe layer of words under a scan"
+    )
+
+
+def test_scan_with_a_line_of_text_is_shown_to_a_model_that_sees():
+    parts = converted(FOLDER / "scanned.pdf", context=SEES).parts
+    assert [part.text if isinstance(part, TextPart) else "image" for part in parts] == [
+        "[page 1]\nScanned by the library\n[image of page 1]",
+        "image",
+        "\n\n[page 2]\nAbove the picture\n\n[picture: page 2, picture 1]",
+        "image",
+        "\n\nBelow the picture\n\n[page 3]\nThe layer of words under a scan",
+    ]
+
+
+def test_scan_with_a_line_of_text_is_counted_where_nothing_reads_it():
+    conversion = converted(FOLDER / "scanned.pdf")
+    assert losses(conversion) == {"pages": (1, 3), "pictures": (1, 1)}
+    assert [warning.code for warning in conversion.warnings] == ["page_without_text"]
+
+
+def test_comments_and_attached_files_follow_the_text():
+    text = converted(FOLDER / "attached.pdf", context=READS).text
+    assert text.endswith(
+        "[comment by Ada: Is this the final price?]\n"
+        "[text: Typed on the page]\n\n"
+        "[file: prices.csv]\npart,price\nhub,12\nrim,30\n[end of file]"
+    )
+    assert losses(converted(FOLDER / "attached.pdf")) == {"files inside": (1, None)}
+
+
+def test_every_kind_of_object_annotation_and_field_of_pdfium_is_declared_once():
+    prefixes = {"FPDF_PAGEOBJ_": "object", "FPDF_ANNOT_": "annotation", "FPDF_FORMFIELD_": "field"}
+    others = re.compile("FLAG|AACTION|APPEARANCEMODE|COUNT|TYPES|PAGEOBJ_UNKNOWN|FORMFIELD_XFA")
+    listed = {
+        f"{kind}:{name.removeprefix(prefix).replace('THREED', '3D')}".lower()
+        for name in dir(pypdfium2.raw)
+        for prefix, kind in prefixes.items()
+        if name.startswith(prefix) and not others.search(name)
+    }
+    groups = (PDF.read, PDF.converted, PDF.lost, PDF.left_out)
+    kinds = {kind.lower() for group in groups for names in group.values() for kind in names.split()}
+    assert listed - kinds == set()
+    assert len(listed) == 42
+    assert declared_twice(PDF) == []
