@@ -23,7 +23,11 @@ def rows() -> Iterator[tuple[str, list[Path], list[str]]]:
             folder = ROOT / subject.strip("*")
         else:
             names = re.findall(r"`(\w+)`", nouns)
-            yield subject, [folder / room for room in re.findall(r"`([\w/]+/)`", rooms)], names
+            yield subject, [folder / room for room in _folders(rooms)], names
+
+
+def _folders(rooms: str) -> list[str]:
+    return ["."] if rooms == "the top folder" else re.findall(r"`([\w/]+/)`", rooms)
 
 
 @pytest.mark.parametrize(("subject", "rooms", "nouns"), list(rows()))

@@ -15,6 +15,7 @@ from ..ports import CapabilityName, Middleware, ModelProfile, Pricing, ProviderS
 from ..registry import Registry
 from ..schema import AudioPart, CallWarning, GenerateResponse, ImagePart, Lowered, Modality, ModelCall
 from ..scrubbing import Secrets
+from ..telemetry.costs import cost_range
 from .services import Connections, Services
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ class Pipelines:
 
     def _cost_range(self, lowered: Lowered, tokens: int) -> CostRange | None:
         from ..files.token_estimates import audio_tokens
-        from ..telemetry.costs import cost_range
 
         session, call = self.session, lowered.call
         audio = audio_tokens(call, session.profile, lowered.decisions)

@@ -128,8 +128,6 @@ with _LazyImports(globals()):
     from .media_controls import (
         FetchedBy as FetchedBy,
         MediaControls as MediaControls,
-        MediaFacts as MediaFacts,
-        MediaProgress as MediaProgress,
         MediaResolution as MediaResolution,
     )
     from .media_decisions import (
@@ -141,6 +139,7 @@ with _LazyImports(globals()):
         MediaSent as MediaSent,
         MediaText as MediaText,
     )
+    from .media_facts import MediaFacts as MediaFacts, MediaProgress as MediaProgress
     from .media_results import (
         BackendFacts as BackendFacts,
         HeardMeans as HeardMeans,
@@ -169,6 +168,7 @@ with _LazyImports(globals()):
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,
     )
+    from .server_side import Parsed as Parsed, Rendered as Rendered
     from .sent_names import ReplyReading as ReplyReading, SentNames as SentNames
     from .token_counts import (
         TokenCount as TokenCount,
@@ -213,8 +213,6 @@ with _LazyImports(globals()):
         TranscriptWord as TranscriptWord,
     )
     from .wire import (
-        Parsed as Parsed,
-        Rendered as Rendered,
         response_message as response_message,
         whole_base_url as whole_base_url,
     )

@@ -1,8 +1,4 @@
-"""`MediaControls`: which part of a file a model should get, and how closely.
-
-`MediaFacts`: the size and length of a file, as its header says. `MediaProgress`: how far the conversion of a file has
-come.
-"""
+"""`MediaControls`: which part of a file a model should get, and how closely."""
 
 from __future__ import annotations
 
@@ -11,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from .base_error import SchemaError, shown
-from .json_values import check_choice, check_count, check_real
-from .reprs import Immutable, ShortRepr
+from .json_values import check_choice, check_real
+from .reprs import Immutable
 
 MediaResolution = Literal["low", "medium", "high"]
 """How many tokens a model spends on images, pages and frames, where a vendor offers the choice."""
@@ -87,39 +83,3 @@ def _check_number(value: object, path: str) -> float:
     if number < 0:
         raise SchemaError(f"{number} is below 0", path)
     return number
-
-
-@dataclass(frozen=True, slots=True)
-class MediaFacts(Immutable):
-    """What the header of a file says about its content; None where it does not, or where it was not read.
-
-    `width` and `height` are the pixels of an image or a video as it is displayed, `frames` those of an animation or the
-    pages of an image file. `pages` are those of a document, `seconds` the length of a recording or a video.
-    """
-
-    width: int | None = None
-    height: int | None = None
-    frames: int | None = None
-    pages: int | None = None
-    seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("width", "height", "frames", "pages"):
-            value = getattr(self, name)
-            if value is not None:
-                check_count(value, name)
-        if self.seconds is not None:
-            check_real(self.seconds, "seconds")
-
-
-@dataclass(frozen=True, slots=True)
-class MediaProgress(ShortRepr):
-    """Of a file, `done` of `total` have been converted, in units of `what`: "pages", "seconds", "frames".
-
-    `source` is its name as in `MediaDecision.source`. `total` is None if the file does not say it.
-    """
-
-    source: str
-    done: float
-    total: float | None
-    what: str

@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from .base_error import SchemaError
 from .json_values import EMPTY, check_count, check_items, check_real, check_text, freeze_object
-from .media_controls import MediaFacts
+from .media_facts import MediaFacts
 from .parts import MediaKind
 from .replies import Usage
 from .reprs import Immutable

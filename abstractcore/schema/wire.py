@@ -1,8 +1,7 @@
 """Input and output of transpilers: HTTP requests and responses as data, and calls before they are encoded.
 
-The message of an error in a response: one reader for the shapes of all servers and gateways. Output of the server
-side of transpilers: a request read as a call, a reply written as a body. Base URLs of APIs as users write them, with
-and without the path of the API.
+Base URLs of APIs as users write them, with and without the path of the API. The message of an error in a response: one
+reader for the shapes of all servers and gateways.
 
 They are `error` as an object or a text (most vendors), `object: error` (vLLM, Mistral), `detail` as a text or a list
 (FastAPI), `errors` (Cloudflare), `fault` (Apigee), `base_resp` (MiniMax, with status 200), `Message` (Amazon),
@@ -189,22 +188,6 @@ def _join(heading: str, text: str | None) -> str:
 
 def _object(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed(Immutable):
-    """A client's request decoded as a call (server side)."""
-
-    call: ModelCall
-    warnings: tuple[CallWarning, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered(Immutable):
-    """A reply encoded as the body of a response (server side)."""
-
-    body: bytes
-    warnings: tuple[CallWarning, ...] = ()
 
 
 _VERSION = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?(?=/|$)")
