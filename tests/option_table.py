@@ -9,7 +9,7 @@ from typing import Any
 
 from abstractcore import CallRequest
 from abstractcore.client.create_options import CreateOptions
-from abstractcore.option_signatures import option_lines, option_types
+from abstractcore.option_help import option_lines, option_types
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 _TABLE = re.compile(r"(<!-- options of (\w+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from ..concurrency import drive
-from ..option_signatures import takes
+from ..option_help import takes
 from ..schema import TranscriptResult
 from .facade import Facade, transcription_request
 from .options import FileInput, TranscriptionOptions

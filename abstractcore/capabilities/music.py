@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, Unpack
 
 from ..concurrency import drive
-from ..option_signatures import takes
+from ..option_help import takes
 from ..schema import AudioPart, DocumentPart, MediaResult
 from .arguments import checked_text
 from .calls import BackendRequest

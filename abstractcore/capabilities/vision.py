@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from ..concurrency import drive
-from ..option_signatures import takes
+from ..option_help import takes
 from ..schema import ImagePart, JSONObject, MediaResult, VideoPart
 from .arguments import FileArgument, checked_text
 from .calls import BackendRequest

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from ..concurrency import drive
 from ..engine import Pipeline
 from ..errors import CapabilityUnavailableError, InvalidInputError
-from ..option_signatures import takes
+from ..option_help import takes
 from ..schema import AudioPart, JSONObject, MediaResult, TranscriptResult
 from .arguments import TextPieces, checked_text
 from .audio import Audio

@@ -1,5 +1,7 @@
 """Facts about models: files of rows are read, merged with the user's own, and looked up by name. Knows no vendor.
 
+The rows themselves, with the prices, are in the folder `catalogue/` of the providers' package.
+
 A scripted model needs prices alone: modules are imported on first use.
 """
 

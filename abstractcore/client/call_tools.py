@@ -47,7 +47,7 @@ class CallTools:
 
 def check_run_tools(run_tools: object, tools: ToolSet) -> None:
     """Raises `InvalidInputError` for tools with the names of the loop's own, and limits on tools that a call lacks."""
-    from ..tools.loop import check_names_of_tools
+    from ..tools.loop_rules import check_names_of_tools
     from ..tools.policy import read_policy
 
     policy = read_policy(run_tools)

@@ -12,7 +12,7 @@ from ..concurrency import drive
 from ..engine import InTime, Pipeline, Prepared
 from ..errors import InvalidInputError
 from ..lazy_modules import LazyModule
-from ..option_signatures import takes
+from ..option_help import takes
 from ..outputs import ResponseModel
 from ..ports import AnyInput, Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
@@ -145,7 +145,7 @@ class DataMethods:
         call = prepared.call
         if request.get("run_tools"):
             from ..schema import ToolLoop
-            from ..tools.loop import next_call
+            from ..tools.loop_rules import next_call
 
             call = next_call(ToolLoop("", call), stream=stream)
         return self._pipelines.plan(call, prepared.warnings)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
 from ..lazy_modules import LazyModule
-from ..option_signatures import takes
+from ..option_help import takes
 from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
 from .pipelines import Pipelines, PreparedRequest

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
-from ..option_signatures import takes
+from ..option_help import takes
 from ..ports import CAPABILITIES, Price, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
 from ..schema.base_error import shown

@@ -13,7 +13,7 @@ from ..concurrency import drive
 from ..copying import check_picklable
 from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
-from ..option_signatures import takes
+from ..option_help import takes
 from ..outputs import ResponseModel
 from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
 from ..schema import GenerateResponse, ModelCall

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from .. import schema
 from ..concurrency import drive
 from ..lazy_modules import LazyModule
-from ..option_signatures import takes
+from ..option_help import takes
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse
 from .options import Output, ResumeRequest

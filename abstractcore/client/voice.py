@@ -17,7 +17,7 @@ from ..capabilities.voice import speech_stream_request
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..errors import InvalidInputError
-from ..option_signatures import takes
+from ..option_help import takes
 from ..schema import AudioPart, GenerateResponse, HeardReply, Message, SpokenPiece
 from ..schema.reprs import short_repr
 from .option_values import seconds

@@ -29,7 +29,7 @@ from ..schema import (
 from ..schema.base_error import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
-from ..tools.loop import SEARCH_TOOLS, callable_tools, found_tools, with_steps
+from ..tools.loop_rules import SEARCH_TOOLS, callable_tools, found_tools, with_steps
 from ..tools.results import ToolOutput
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup

@@ -28,7 +28,7 @@ from ..schema.base_error import one_line, shown_seconds
 from ..scrubbing import Secrets
 from ..tools.execution import prepared_or_refused
 from ..tools.long_results import READ_RESULT
-from ..tools.loop import SEARCH_TOOLS, refusal, step_not_run
+from ..tools.loop_rules import SEARCH_TOOLS, refusal, step_not_run
 from ..tools.names import PreparedArguments
 from ..tools.policy import Allow, Decision, Deny, Edit, Respond, Suspend, ToolPolicy, read_decision
 from ..tools.results import message_of

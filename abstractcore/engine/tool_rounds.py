@@ -34,7 +34,7 @@ from ..schema.replies import Cost, defer_cost
 from ..schema.reprs import with_valid
 from ..telemetry.costs import Bill
 from ..tools.file_journal import journal_of
-from ..tools.loop import (
+from ..tools.loop_rules import (
     ENDED,
     close_loop,
     continues,

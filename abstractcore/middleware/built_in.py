@@ -1,9 +1,8 @@
 """The middleware of every LLM: retry, the deadline, tracing, and the wrapper of the user's own.
 
-The middleware that ends an attempt at the call's deadline. `Retry`: retries transient failures with exponential
-backoff and jitter. `Tracing`: the middleware that reports the end of every call. `UserMiddleware`: wraps a user's
-middleware and validates what it returns. The endpoint of an LLM whose middleware answers every request: nothing is
-sent, started or downloaded.
+`Retry` repeats transient failures, with exponential backoff and jitter. `Deadline` ends an attempt when the time of the
+call is over, `Tracing` reports the end of every call, and `UserMiddleware` checks what a user's middleware
+returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""`response_model` as users give it, and the type of answers that it stands for."""
+"""`response_model` as users give it, and the type of answers that it stands for: `python_type.py` parses the answers of
+most, and `engine/output_rounds.py` asks again where one does not fit.
+"""
 
 from __future__ import annotations
 

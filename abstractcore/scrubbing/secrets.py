@@ -1,8 +1,8 @@
 """`Secrets`: the credentials that one LLM has sent or may send, and their removal from texts.
 
-Finds credentials in texts, complete, truncated or masked, and replaces them. Changes texts inside other values; a
-value without changes stays the same object. Finds credentials of fewer than eight characters: whole words, since
-parts of them occur in other words. Removes credentials from an exception, its attributes and its chain, in place.
+Credentials are found complete, truncated or masked, in texts and in the values that hold texts; a value without any
+stays the same object. Those of fewer than eight characters are found as whole words, since parts of them occur in other
+words. They are removed from an exception, its attributes and its chain in place.
 """
 
 from __future__ import annotations

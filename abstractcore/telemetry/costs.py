@@ -1,6 +1,7 @@
 """`Bill`: the tokens and the cost of a call with all its attempts; `cost_range`: what a call may cost beforehand.
 
-Each response is charged by itself and the money is added: a price depends on the size and the time of one request.
+Each response is charged by itself and the money is added: a price depends on the size and the time of one request
+(`catalogue/pricing.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Tools: functions that models call, the loop that runs the calls, and tools of models without native ones.
+"""Tools: functions that models call, the rules of their loop, and tools of models without native ones.
+
+`engine/tool_rounds.py` runs the loop.
 
 Modules that need pydantic are imported when a function becomes a tool.
 """
@@ -13,7 +15,7 @@ with _LazyImports(globals()):
     from .names import ArgumentsError as ArgumentsError, PreparedArguments as PreparedArguments
     from .execution import execute as execute
     from .long_results import READ_RESULT as READ_RESULT, shortened as shortened
-    from .loop import SEARCH_TOOLS as SEARCH_TOOLS, close_loop as close_loop
+    from .loop_rules import SEARCH_TOOLS as SEARCH_TOOLS, close_loop as close_loop
     from .results import (
         ToolOutput as ToolOutput,
         content_of as content_of,

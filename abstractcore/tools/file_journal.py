@@ -29,7 +29,7 @@ from ..schema import (
     ToolStep,
     from_json,
 )
-from .loop import callable_tools, continues, with_steps
+from .loop_rules import callable_tools, continues, with_steps
 from .policy import Journal
 
 

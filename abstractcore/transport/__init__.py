@@ -1,5 +1,7 @@
 """HTTP transports, sync and async, with the same behaviour. Only this package imports HTTP libraries.
 
+What passes here are bytes: `framing/` splits streams into their events.
+
 `pycurl_http` and `aiohttp_http` are the fast ones, on libcurl for sync calls and on aiohttp for async calls. They are
 imported on first use: pycurl and aiohttp are optional packages. So are `async_http`, since sync calls do without
 asyncio, and `clients`.

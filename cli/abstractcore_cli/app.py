@@ -1,4 +1,7 @@
-"""The commands and their arguments. Their code is in modules of their own, imported when called."""
+"""The commands of `abstractcore` and their arguments, such as those of `abstractcore ask`.
+
+Their code is in modules of their own, imported when called.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from typer.core import TyperGroup
 from abstractcore import __version__
 
 from . import parameters as given
-from .commands import command_of, found_commands
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
+from .plugin_commands import command_of, found_commands
 from .reporting import usage_reported
 
 

@@ -1,4 +1,4 @@
-"""`abstractcore ask`: one question, one answer.
+"""`abstractcore ask`: one question, one answer, once `app.py` has read its arguments.
 
 Text that is piped or redirected to stdin. The lines below an answer: how each file was sent, warnings, tokens,
 seconds and cost. The lines that show tool calls and their results as they happen.

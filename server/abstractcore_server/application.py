@@ -15,7 +15,7 @@ from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 
 from .access.admission import AccessControl, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
-from .access.guards import Guards
+from .access.content_guards import Guards
 from .access.settlements import CallAccounts
 from .configuration.reading import addresses, check_models
 from .configuration.settings import Settings

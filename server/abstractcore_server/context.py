@@ -20,7 +20,7 @@ from abstractcore.ports import FetchedFile, Transpiler
 from abstractcore.schema import ModelCall, WireResponse
 
 from .access.admission import AccessControl, CallLease, Grant, Hosts, Origins
-from .access.guards import Guards
+from .access.content_guards import Guards
 from .access.settlements import CallAccount, CallAccounts
 from .configuration.settings import Settings
 from .dialects.base import ClientDialect

@@ -23,7 +23,7 @@ from abstractcore.private_files import make_private_folder, private
 from abstractcore.schema import ModelCall
 
 from .access.admission import AccessControl, CallLease, Grant, Settlement
-from .access.guards import GuardDecision
+from .access.content_guards import GuardDecision
 from .calls.passthrough import Relay, SentCall, changed_paths, digest_of
 
 RECEIPT_HEADER = "x-abstractcore-receipt"

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore_cli.app import app
-from abstractcore_cli.commands import found_commands
+from abstractcore_cli.plugin_commands import found_commands
 
 GREET = '''
 def greet(name: str) -> None:

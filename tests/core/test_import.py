@@ -197,7 +197,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.tools.policy",
     "abstractcore.tools.execution",
     "abstractcore.tools.file_journal",
-    "abstractcore.tools.loop",
+    "abstractcore.tools.loop_rules",
     "abstractcore.tools.tool",
     "abstractcore.tools.toolset",
     "abstractcore.transport.async_http",

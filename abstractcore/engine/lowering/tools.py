@@ -28,7 +28,7 @@ from ...schema import (
 )
 from ...schema.base_error import shown
 from ...schema.parts import MEDIA_PARTS
-from ...tools.loop import SEARCH_TOOLS, given_tools
+from ...tools.loop_rules import SEARCH_TOOLS, given_tools
 from .changes import change_warning
 from .options import ThinkingSetting, thinks
 

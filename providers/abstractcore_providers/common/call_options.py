@@ -1,10 +1,9 @@
 """Options of a call: the provider's and those of sampling, written with a warning for what a format cannot express.
 
-Warnings for what a wire format cannot express, with the same codes and wording in every format. Provider options of
-one message or part, which are fields of the JSON object that is written for it. The options of a call for one
-provider, and the error for one that duplicates a field of the call. The service tier and the region that a call asks
-for in its provider's options, for its price. Maps a dataclass to fields of a vendor's JSON object, for writing and
-for reading. The names of the sampling options, and how they are written with a table.
+The warnings have the same codes and wording in every format. Provider options of a call, a message or a part are fields
+of the JSON object that is written for it; one that duplicates a field of the call is an error. A table maps the fields
+of a dataclass to those of a vendor's object, for writing and for reading. The service tier and the region that a call
+asks for in its provider's options decide on its price:
 
 OpenAI, Groq, Mistral, xAI and Anthropic: `service_tier`; OpenAI also `background_options.completion_window`
 (developers.openai.com/api/docs/guides/flex-processing); Anthropic: `speed` and `inference_geo`

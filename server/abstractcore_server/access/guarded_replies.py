@@ -42,8 +42,8 @@ from abstractcore.schema import (
 )
 
 from ..calls.passthrough import Relay
+from .content_guards import ConnectedGuard, GuardDecision, GuardFailure, TextWindow
 from .guarding import Guarding, accepted_reply
-from .guards import ConnectedGuard, GuardDecision, GuardFailure, TextWindow
 
 _BEGINNINGS = (ReplyStart, TextStart, ReasoningStart, UsageDelta)
 _Item: TypeAlias = Delta | bytes

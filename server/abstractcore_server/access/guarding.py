@@ -16,7 +16,7 @@ from abstractcore.registry import failure_text
 from abstractcore.schema import CallWarning, Message, ModelCall, ModelReply, Part, TextPart, ToolCall, ToolResult
 
 from ..failures import RequestRefused
-from .guards import (
+from .content_guards import (
     Checked,
     ConnectedGuard,
     GuardDecision,

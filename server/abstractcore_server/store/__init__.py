@@ -1,4 +1,6 @@
-"""What server processes share in a database: keys, and the leases by which keys are limited. Needs SQLAlchemy."""
+"""What server processes share in a database: keys with their leases, responses, conversations, files and uploads. Needs
+SQLAlchemy.
+"""
 
 from .keys import AccessKey, CallLeases, IssuedKey, KeyLimits, Keys, LimitReached
 from .tables import Store, default_file

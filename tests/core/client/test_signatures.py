@@ -15,7 +15,7 @@ import pytest
 
 from abstractcore import LLM, CallRequest, create_llm
 from abstractcore.client.create_options import LLM_OPTIONS, CreateOptions
-from abstractcore.option_signatures import option_lines, option_types
+from abstractcore.option_help import option_lines, option_types
 from abstractcore.registry import Registry
 from tests.option_table import PAGE, page
 

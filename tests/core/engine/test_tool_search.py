@@ -10,7 +10,7 @@ from abstractcore import HostedTool, Message, ModelCall, ModelReply, ToolCall, T
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile
 from abstractcore.schema import CachePoint, Lowered, OpaquePart, ToolLoop
-from abstractcore.tools.loop import SEARCH_TOOLS, callable_tools, next_call
+from abstractcore.tools.loop_rules import SEARCH_TOOLS, callable_tools, next_call
 
 MAIL = ToolSpec("send_mail", "Sends mail.", defer=True)
 SONG = ToolSpec("play_song", "Plays a song.", defer=True)

@@ -3,7 +3,7 @@
 import time
 
 from abstractcore import ToolSpec, create_llm, tool
-from abstractcore.tools.loop import found_tools
+from abstractcore.tools.loop_rules import found_tools
 from tests.core.tools.loops import Way, calls, scripted
 
 THINGS = ("invoice", "customer", "mail", "song", "file", "contract", "order", "parcel", "ticket", "report")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.ports import Edit, TextPiece
-from abstractcore_server.access.guards import GuardFailure, TextWindow, checked_edits
+from abstractcore_server.access.content_guards import GuardFailure, TextWindow, checked_edits
 
 WORD = re.compile(r"\bab{1,4}\b")
 LONGEST = 5

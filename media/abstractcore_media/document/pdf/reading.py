@@ -1,4 +1,7 @@
-"""Reads and draws pages of PDF files by PDFium, in a process of its own where there is one."""
+"""Reads and draws pages of PDF files by PDFium, in a process of its own where there is one.
+
+`handler.py` makes the text of a file from them.
+"""
 
 from __future__ import annotations
 

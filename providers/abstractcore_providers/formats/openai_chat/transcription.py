@@ -1,12 +1,9 @@
-"""`POST /audio/transcriptions`: the operation `transcribe`, and its request.
+"""`POST /audio/transcriptions`: the operation `transcribe`, its request, and its response in each of its formats: text,
+segments, segments with speakers.
 
-The response of `POST /audio/transcriptions`, in each of its formats: text, segments, segments with speakers.
-
-Sources: https://platform.openai.com/docs/api-reference/audio/createTranscription, and `audio.transcriptions` in the
-packages openai 3.54, groq 1.7 and mistralai 3.7.
-
-Sources: https://platform.openai.com/docs/api-reference/audio/json-object, .../verbose-json-object and
-.../diarized-json-object; `TranscriptionResponse` in mistralai 3.7.
+Sources: https://platform.openai.com/docs/api-reference/audio/createTranscription, .../json-object,
+.../verbose-json-object and .../diarized-json-object; `audio.transcriptions` in the packages openai 3.54, groq 1.7 and
+mistralai 3.7.
 """
 
 from __future__ import annotations

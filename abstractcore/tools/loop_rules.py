@@ -1,5 +1,7 @@
 """The tool loop as data: what the model is asked next, and what happens to the calls of its reply. Pure functions.
 
+`engine/tool_rounds.py` runs it.
+
 Tool search in this program: the model finds deferred tools by words of their names and descriptions. The warning of a
 tool loop that stopped at a limit: without it, an empty answer would be the only sign.
 """
