@@ -112,7 +112,7 @@ class _CountedSamples:
 
 
 def _targets(types: Sequence[str], rate: int, channels: int) -> Iterator[Target]:
-    """Yields what a recording may become, the best first."""
+    """Yields the forms that a recording may be converted to, the best first."""
     whole, reduced = types[0], types[-1]
     for media_type, most_hertz, most_channels, max_bytes, bits in (
         (whole, _WHOLE_RATE, 2, _MAX_WHOLE_BYTES, _WHOLE_BITS),

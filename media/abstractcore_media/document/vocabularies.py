@@ -58,7 +58,7 @@ class FormatVocabulary:
     left_out_members: Kinds = field(default_factory=dict[str, str])
 
     def treatment(self, kind: str) -> tuple[Treatment, str]:
-        """Returns what becomes of a kind, and what that is called."""
+        """Returns the treatment of a kind, and its name in `lost` and the documentation."""
         found = self._treatments.get(kind)
         if found is None:
             found = self._treatments.get(f"{kind[: 1 + max(kind.find(':'), kind.find('/'))]}*")
@@ -71,7 +71,7 @@ class FormatVocabulary:
         return f"{prefix}:{local}" if prefix else local
 
     def member(self, path: str) -> tuple[Treatment, str]:
-        """Returns what becomes of a member of the package that the reader has not opened."""
+        """Returns the treatment of a member of the package that the reader has not opened, and its name in `lost`."""
         for treatment, kinds in ((Treatment.LEFT_OUT, self.left_out_members), (Treatment.LOST, self.lost_members)):
             for what, patterns in kinds.items():
                 if any(fnmatchcase(path, each) for each in patterns.split()):
@@ -126,7 +126,7 @@ class LossCounter:
         self._own.add(what, place or self.place, count)
 
     def meet(self, kind: str, place: str = "") -> Treatment:
-        """Returns what becomes of an element, and counts it if it is lost. The caller counts unknown ones."""
+        """Returns the treatment of an element, and counts it if it is lost. The caller counts unknown ones."""
         treatment, what = self.vocabulary.treatment(kind)
         if treatment is Treatment.LOST:
             self.count(what, place)

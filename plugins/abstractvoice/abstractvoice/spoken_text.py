@@ -36,7 +36,7 @@ class SpokenText:
         self._left_out: list[str] = []
 
     async def pieces(self, text: AsyncIterable[str]) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
-        """Yields what is said, and the bytes of the file that are complete with it."""
+        """Yields the spoken pieces, each with the bytes of the file that are complete with it."""
         async with aclosing(sentences_of(text, SpeakableText(), self._runtime)) as utterances:
             async for utterance in utterances:
                 async with aclosing(self._said(utterance)) as said:

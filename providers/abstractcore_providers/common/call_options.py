@@ -275,8 +275,8 @@ _TIER_FIELDS = ("service_tier", "serviceTier")
 
 
 def request_terms(provider: str, usual: Terms, given: ModelCall | OperationInput) -> Terms:
-    """Returns what a call, or an input with `provider_options` of its own, asks for in its options for `provider`;
-    `usual` is what applies without them.
+    """Returns the terms that a call, or an input with `provider_options` of its own, asks for in its options for
+    `provider`; `usual` are those that apply without them.
     """
     options = cast("Mapping[str, Any] | None", getattr(given, "provider_options", NO_OPTIONS).get(provider))
     if not options:

@@ -29,7 +29,7 @@ class _Series:
 
 
 def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> Iterator[Block]:
-    """Yields what a chart is called, and a table of its series; `name` is that of the table."""
+    """Yields the title of a chart, and a table of its series; `name` is that of the table."""
     place = replace(place, member=path)
     chart = package.whole(path, "chartSpace")
     is_1904 = _value(chart, "date1904") in ("1", "true")

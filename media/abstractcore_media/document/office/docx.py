@@ -82,7 +82,7 @@ class _DocxReader:
             yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
 
     def account(self) -> Iterator[Block]:
-        """Yields what a reader must know of words that are struck through."""
+        """Yields the number of tracked deletions, whose words are struck through."""
         if deletions := self._counts[DELETIONS]:
             yield MarkdownText(f"[{DELETIONS}, shown as ~~struck through~~: {deletions}]")
 
@@ -109,7 +109,7 @@ class _DocxReader:
                 is_first = False
 
     def _drawn(self, element: Element, place: BlockPlace) -> Iterator[Block]:
-        """Yields what a drawing holds: text boxes, a chart, a picture."""
+        """Yields the contents of a drawing: text boxes, a chart, a picture."""
         boxes = [each for each in _inside(element) if each.tag == "txbxContent"]
         for box in boxes:
             yield from self.body(each for each in box if each.tag in ("p", "tbl"))

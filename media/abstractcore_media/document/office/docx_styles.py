@@ -45,7 +45,7 @@ _RISES = {"superscript": "sup", "subscript": "sub"}
 
 
 def run_properties(element: Element | None) -> RunProperties:
-    """Returns what the properties of a run (rPr) say of its marks."""
+    """Returns the marks in the properties of a run (rPr)."""
     found = NO_PROPERTIES
     for each in element if element is not None else ():
         if each.tag == "vertAlign":

@@ -212,7 +212,7 @@ class _NumberPattern:
         return before + text.zfill(length) + after, stands_for
 
     def _template(self) -> tuple[str, int, str] | None:
-        """Returns what stands around the digits, and their least number; None for formats that are not common."""
+        """Returns the texts around the digits, and the least number of digits; None for formats that are not common."""
         if not self._integers or self._exponent < len(self._tokens):
             return None
         first, last = self._integers[0], (self._decimals or self._integers)[-1]

@@ -108,7 +108,7 @@ class _Cells:
         self._comments, self._links = comments, links
 
     def text(self, cell: Element, address: str) -> str:
-        """Returns what a cell shows, with its marks, its link and its comment."""
+        """Returns the text of a cell, with its marks, its link and its comment."""
         formula, style = cell.find("f"), cell.get("s", "")
         text = self._value(cell, style, formula)
         if text:

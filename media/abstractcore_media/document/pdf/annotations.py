@@ -48,7 +48,7 @@ class Annotations:
 
 
 def annotations_of(document: int, form: int, page: int) -> Annotations:
-    """Returns what the annotations of a page hold. `form` is the environment of the document's form, or 0."""
+    """Returns the contents of the annotations of a page. `form` is the environment of the document's form, or 0."""
     call = functions()
     reader = _AnnotationReader(document, form)
     count = call.FPDFPage_GetAnnotCount(page)

@@ -128,7 +128,7 @@ class _DrawingReader:
 
 
 def drawings_of(page: int) -> Drawings:
-    """Returns what a page that PDFium has opened draws, the first 20,000 objects of it."""
+    """Returns the drawings of a page that PDFium has opened, of its first 20,000 objects."""
     return _DrawingReader().read(page)
 
 

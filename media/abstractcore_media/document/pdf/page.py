@@ -52,7 +52,7 @@ class PageContent:
 
 
 def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
-    """Returns what is on a page, which counts from 1, of a document of pypdfium2."""
+    """Returns the content of a page, which counts from 1, of a document of pypdfium2."""
     form = address_of(document.formenv) if document.formenv else 0
     with opened_page(document, number) as page:
         frame = PageFrame(page)

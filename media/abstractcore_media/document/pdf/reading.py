@@ -82,7 +82,7 @@ class PdfPages:
         return [(level, title, page) for level, title, page in self._answer("outline", 0)]
 
     def content(self, number: int) -> PageContent:
-        """Returns what is on a page."""
+        """Returns the content of a page."""
         items, pictures, files, is_scan = self._answer("content", number)
         blocks: list[Any] = [item if isinstance(item, int) else block_of(item) for item in items]
         places = [tuple(place) for place in pictures]
@@ -167,7 +167,7 @@ class _PdfiumDocument:
             self._document.close()
 
     def answer(self, wanted: str, number: int, detail: Sequence[float]) -> Any:
-        """Returns what is wanted, as plain values."""
+        """Returns the content or image of a page, or the outline or attached files of the document, as plain values."""
         with PDFIUM.get():
             match wanted:
                 case "outline":

@@ -38,7 +38,7 @@ class SpeakableText:
         return self._utterances(self._scanner.feed(text))
 
     def finish(self) -> Iterator[Utterance]:
-        """Yields what is left at the end of the text."""
+        """Yields the sentences that are left at the end of the text."""
         return self._utterances(self._scanner.finish())
 
     def _utterances(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
