@@ -183,3 +183,17 @@ def test_bytes_that_are_not_valid_are_counted():
 )
 def test_hostile_pages_are_read_in_bounded_work(page: str):
     assert "x" in text_of(page)
+
+
+@pytest.mark.parametrize("tag", ["sup", "del"])
+def test_marks_inside_too_many_others_are_counted_and_their_text_is_kept(tag: str):
+    conversion = converted((f"<{tag}>" * 20_000 + "deep<p>later").encode(), "page.html")
+    assert "deep" in conversion.text
+    assert "later" in conversion.text
+    assert len(conversion.text) < 10_000
+    assert losses(conversion)["links and marks inside too many others"][0] == 19_900
+
+
+def test_a_mark_ends_where_it_began_around_too_many_others():
+    inner = "<sup>" * 200 + "2" + "</sup>" * 200
+    assert text_of(f"<del>{inner}</del> kept").endswith("~~ kept")

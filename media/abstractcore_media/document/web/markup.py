@@ -32,6 +32,8 @@ _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)"
 _CHUNK = 1 << 16
 _MAX_FRAMES = 5
 """Pages in frames of pages in frames."""
+_MAX_SPANS = 100
+"""Links and marks that are open at once; each one costs the text inside it."""
 _COUNTED_EMPTY = ("recordings", "embedded objects", "drawings of scripts", "frames")
 """What shows something even if the page has no text for it."""
 
@@ -97,6 +99,7 @@ class _MarkupTarget:
         self._verbatim = 0
         self._spans: list[tuple[str | Marks, int]] = []
         """The links, by their addresses, and the marks that are open, with the piece of the text that they begin at."""
+        self._deeper_spans = 0
         self._tables: list[HtmlTable] = []
         self._count = 0
         self._title = ""
@@ -265,13 +268,22 @@ class _MarkupTarget:
         self._text.append(")")
 
     def _start_link(self, tag: str, attributes: dict[str, str]) -> None:
-        self._spans.append((attributes.get("href", ""), len(self._text)))
+        self._start_span(attributes.get("href", ""))
 
     def _start_marks(self, tag: str, attributes: dict[str, str]) -> None:
-        self._spans.append((Marks(tag) if tag in ("sub", "sup") else Marks(is_struck=True), len(self._text)))
+        self._start_span(Marks(tag) if tag in ("sub", "sup") else Marks(is_struck=True))
+
+    def _start_span(self, span: str | Marks) -> None:
+        if len(self._spans) < _MAX_SPANS:
+            self._spans.append((span, len(self._text)))
+        else:
+            self._deeper_spans += 1
+            self._lose("links and marks inside too many others")
 
     def _end_span(self) -> None:
-        if self._spans:
+        if self._deeper_spans:
+            self._deeper_spans -= 1
+        elif self._spans:
             self._wrap(*self._spans.pop())
 
     def _wrap(self, span: str | Marks, start: int) -> None:
