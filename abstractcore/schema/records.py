@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from ..lazy_modules import LazyModule
 from .blobs import Blob
 from .calls import Message, ModelCall, ToolSearch
-from .evidence import Verification
 from .json_values import EMPTY, JSONValue, freeze, freeze_object
 from .media_decisions import MediaDecision
 from .parts import (
@@ -31,6 +31,11 @@ from .replies import CallWarning, CostSource, ModelReply, Usage, checked_cost
 from .reprs import Immutable
 from .responses import AttemptRecord
 from .tool_steps import ErrorRecord
+
+if TYPE_CHECKING:
+    from . import evidence
+else:
+    evidence = LazyModule("abstractcore.schema.evidence")
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]
 """How a call ended: with a reply, with an error, by cancellation, or with a stream that was not read to its end."""
@@ -80,7 +85,7 @@ class CallRecord(Immutable):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
-    verification: Verification | None = None
+    verification: evidence.Verification | None = None
     input: JSONValue = None
 
     def __post_init__(self) -> None:

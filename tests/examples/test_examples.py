@@ -149,12 +149,12 @@ def test_extract_invoice_shows_where_each_value_stands(run):
     assert evidence == [
         "number          page 1, 0-17: Harbour Lamps Ltd (DOUBTFUL: the quote does not contain the value 'HL-2093')",
         "date            page 1, 62-75: 14 March 2026",
-        "items[0].name   page 1, 121-137: Desk lamp, brass",
-        "items[0].amount page 1, 138-146: 1,180.00",
-        "items[1].name   page 1, 147-155: Delivery",
-        "items[1].amount page 1, 156-161: 54.50",
-        "total           page 1, 177-185: 1,234.50",
-        "currency        page 1, 116-119: EUR",
+        "items[0].name   page 1, 144-160: Desk lamp, brass",
+        "items[0].amount page 1, 163-171: 1,180.00",
+        "items[1].name   page 1, 176-184: Delivery",
+        "items[1].amount page 1, 187-192: 54.50",
+        "total           page 1, 211-219: 1,234.50",
+        "currency        page 1, 121-124: EUR",
     ]
 
 

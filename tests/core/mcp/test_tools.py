@@ -67,7 +67,7 @@ def run(way: Way, tools: MCPTools, *given: tuple[str, dict[str, Any]], **request
 
 def test_missing_sdk_is_an_error_that_names_what_to_install(monkeypatch):
     """By its own name: a package index may have another project called abstractcore."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("abstractcore.mcp.tools.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"^MCP servers require mcp.*pip install mcp \(part of the extra 'mcp'"):
         MCPTools(command=SHOP)
 

@@ -480,7 +480,7 @@ def test_a_call_without_evidence_loads_none_of_it():
     code = (
         "import sys; from abstractcore import create_llm\n"
         "create_llm('scripted', replies=['3']).generate('Go.', response_model=int)\n"
-        "names = ('abstractcore.verification', 'abstractcore.schema.evidence', 'abstractcore.schema.evidence')\n"
+        "names = ('abstractcore.verification', 'abstractcore.schema.evidence')\n"
         "print([name for name in sys.modules if name in names])"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
