@@ -41,7 +41,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
         "longest_first": ["sk-proj-0", "sk-pr", "eyJ"],
     },
     "server/abstractcore_server/configuration/reading.py": {"each": ("options", "api_version")},
-    "server/abstractcore_server/routes.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},
+    "server/abstractcore_server/context.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},
     "abstractcore/tools/prompted/value_ends.py": {"markers": ("<tool_call>", "[TOOL_CALLS]", "{"), "quote": '"'},
     "media/abstractcore_media/common/sniffing.py": {"signature": rb"\A.*TRUEVISION-XFILE"},
     "plugins/abstractmusic/abstractmusic/composing/wishes.py": {"word": "sea shanty"},
