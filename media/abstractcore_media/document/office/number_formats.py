@@ -17,7 +17,7 @@ MAX_CODE = 255
 """The characters that a format may have, as in Excel; a longer one is read as General."""
 
 _TOKEN = re.compile(
-    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*.|\[(?P<bracket>[^\]]*)\]|(?P<general>General)'
+    r'"(?P<quoted>[^"]*)"?|\\(?P<escaped>.)|_(?P<space>.)|\*.|\[(?P<bracket>[^\]]{0,255})\]|(?P<general>General)'
     r"|(?P<ampm>AM/PM|A/P)|(?P<exponent>E[+-])|(?P<date>y+|m+|d+|h+|s+|e+|g+)|(?P<seconds>(?:(?<=s)|(?<=s\]))\.0+)"
     r"|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,

@@ -28,7 +28,7 @@ _LEAST_FILLED = 0.45
 _MARKER = re.compile(r"[•◦▪‣●○■□–*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]")  # noqa: RUF001
 """What stands before an item of a list."""
 _MOSTLY, _LONG = 0.8, 7
-_LEADER = re.compile(r" ?\.(?: ?\.){3,}$")
+_LEADER = re.compile(r"(?<!\.)(?<!\. ) ?\.(?: ?\.){3,}+$")
 """Dots that lead from a cell to the next one."""
 
 

@@ -18,7 +18,7 @@ from .vocabulary import HTML
 
 VOCABULARY = HTML
 _DECLARED = re.compile(
-    rb"""<(?:meta\b[^>]{0,500}?charset|\?xml\b[^>]{0,200}?encoding)\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE
+    rb"""<(?:meta\b[^>]{0,500}?charset|\?xml\b[^>]{0,200}?encoding)\s*+=\s*+["']?\s*+([\w.:-]{1,40})""", re.IGNORECASE
 )
 _DATA_URL = re.compile(r"data:image/[\w.+-]+((?:;[\w=.-]+)*),(.*)", re.DOTALL | re.IGNORECASE)
 _SAMPLE = 1 << 17
