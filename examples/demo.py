@@ -1,4 +1,4 @@
-"""`make demo`: a small model on this machine answers questions about a recording, a PDF, a photo and a video."""
+"""`make demo`: a small model on this machine answers questions about a recording, two PDF files, a photo and a video."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ MEDIA = Path(__file__).parent / "media"
 QUESTIONS = {
     "meeting.wav": "What is the room number?",
     "notice.pdf": "Where does the workshop take place?",
+    "harvest_form.pdf": "How many pickers were there?",
     "receipt.jpg": "What was the total?",
     "talk.mp4": "What is the room number?",
 }
@@ -44,7 +45,11 @@ def report(response: GenerateResponse[Any], first: float) -> None:
     for decision in response.media:
         if decision.sent is not None and decision.sent.text is not None:
             show("sent", f"{decision.sent.size} bytes of text instead of {decision.type}:")
-            show("", textwrap.shorten(decision.sent.text, SHOWN_CHARACTERS, placeholder=" ..."))
+            shown = decision.sent.text[:SHOWN_CHARACTERS]
+            for line in [*shown.splitlines(), *(["..."] if shown != decision.sent.text else [])]:
+                show("", line)
+        for loss in decision.lost:
+            show("lost", f"{loss.count:g} {loss.what}")
     show("tokens", f"{response.usage.input} in, {response.usage.output} out")
     show("time", f"{first:.1f} s to the first token, {response.seconds:.1f} s in total")
     show("cost", "unknown" if response.cost is None else f"${response.cost:.2f}")

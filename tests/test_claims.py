@@ -241,7 +241,7 @@ ABOUT_KEYS = re.compile(
 )
 _REPLAYED = "tests/core/middleware/cassettes/test_replaying.py::test_recorded_exchange_is_replayed_without_a_server"
 _EMBEDDED = "tests/providers/local/test_stronger_model.py::test_answers_in_english_at_no_cost"
-_DEMO = "tests/examples/test_examples.py::test_demo_answers_about_a_recording_a_document_a_photo_and_a_video"
+_DEMO = "tests/examples/test_examples.py::test_demo_answers_about_a_recording_two_documents_a_photo_and_a_video"
 _SPEECH = "tests/plugins/voice/test_local.py::test_text_is_spoken_with_times_and_places"
 _OWN_SERVER = "tests/plugins/voice/remote/test_speaking.py::test_server_of_ones_own_needs_no_key"
 _MUSIC = "tests/plugins/music/test_package.py::test_example_writes_plays_and_saves_a_song"

@@ -42,10 +42,16 @@ def run(models: FileModelStore, tmp_path: Path):
 SPOKEN = "good morning the meeting starts at on tuesday room please bring the budget report two copies of the contract"
 
 
-def test_demo_answers_about_a_recording_a_document_a_photo_and_a_video(run):
-    files = r"^(?:meeting\.wav|notice\.pdf|receipt\.jpg|talk\.mp4)$"
-    _, recording, document, photo, video = re.split(files, run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
-    answers = ((recording, r"\b12\b"), (document, r"town library"), (photo, r"25\.69"), (video, r"\b12\b"))
+def test_demo_answers_about_a_recording_two_documents_a_photo_and_a_video(run):
+    files = r"^(?:meeting\.wav|notice\.pdf|harvest_form\.pdf|receipt\.jpg|talk\.mp4)$"
+    _, recording, notice, form, photo, video = re.split(files, run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
+    answers = (
+        (recording, r"\b12\b"),
+        (notice, r"town library"),
+        (form, r"\b14\b"),
+        (photo, r"25\.69"),
+        (video, r"\b12\b"),
+    )
     for text, answer in answers:
         assert re.search(rf"^  answer +.*{answer}", text, re.MULTILINE), text
         tokens = re.search(r"^  tokens +(\d+) in, (\d+) out$", text, re.MULTILINE)
@@ -55,7 +61,9 @@ def test_demo_answers_about_a_recording_a_document_a_photo_and_a_video(run):
         assert "cost      $0.00" in text
     heard = set(re.findall(r"\w+", recording.partition("sent")[2].lower()))
     assert set(SPOKEN.split()) <= heard
-    assert "A ticket costs 12 euros." in " ".join(document.partition("sent")[2].split())
+    assert "A ticket costs 12 euros." in " ".join(notice.partition("sent")[2].split())
+    for line in ("| North |  | 20 | 12 |", "| South | 30 |  | 8 |", "| Variety | Cox |", "| Organic | [x] |"):
+        assert f"\n            {line}\n" in form, line
 
 
 def test_documents_are_asked(run):
