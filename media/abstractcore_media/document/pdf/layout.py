@@ -14,9 +14,12 @@ _Row = list[WordLine]
 _Interval = tuple[float, float]
 _GUTTER = 0.8
 """The least width of the space between columns, in sizes of the text."""
+_MOST_OF_A_GAP = 0.7
 _DEPTH = 6
 _LEAST_LINES = 3
 """Lines beside each other from which on they are columns."""
+_MANY_GUTTERS = 3
+"""Gutters from which on columns are those of a text only if they have prose."""
 _PROSE_WORDS, _PROSE_SHARE = 3.5, 0.6
 """The words and the share of the width of its column that a line of prose has."""
 _FAR = 1.8
@@ -50,16 +53,22 @@ def arranged(lines: Iterable[WordLine], depth: int = 0) -> Iterator[Element]:
         yield from rows
         return
     for band in _bands(rows):
-        gutters = _without_markers(band, _gutters(band))
-        if not gutters or len(band) < 2:
-            yield from band
-        elif _is_tabular(band, gutters):
-            yield from _tables(band)
-        elif depth < _DEPTH and _are_columns(band, gutters):
-            for column in _split(band, gutters):
-                yield from arranged(column, depth + 1)
-        else:
-            yield from band
+        yield from _arranged_band(band, depth)
+
+
+def _arranged_band(band: list[_Row], depth: int) -> Iterator[Element]:
+    gutters = _without_markers(band, _gutters(band))
+    if not gutters or len(band) < 2:
+        yield from band
+    elif _is_tabular(band, gutters):
+        apart = _apart(band)
+        for rows in apart:
+            yield from _table_and_lines(rows, gutters) if len(apart) == 1 else _arranged_band(rows, depth)
+    elif depth < _DEPTH and _are_columns(band, gutters):
+        for column in _split(band, gutters):
+            yield from arranged(column, depth + 1)
+    else:
+        yield from band
 
 
 def _may_have_columns(rows: Sequence[_Row]) -> bool:
@@ -77,8 +86,7 @@ def _bands(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
         together = _merged([*cover, *spans], 0.0)
         before, after = _gaps(cover, width), _gaps(together, width)
         kept = [gap for gap in before if any(_overlap(gap, other) >= width for other in after)]
-        own = _gaps(spans, width)
-        lost = [gap for gap in own if not any(_overlap(gap, other) >= width for other in after)]
+        lost = [gap for gap in _gaps(spans, width) if not _is_left(gap, after, width, bool(before))]
         ends = bool(before) and (not kept or (len(kept) < len(before) and len(band) > 1))
         begins = bool(lost) and (not before or len(band) <= 2)
         if band and (ends or begins):
@@ -88,6 +96,14 @@ def _bands(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
         cover = together
     if band:
         yield band
+
+
+def _is_left(gap: _Interval, after: Sequence[_Interval], width: float, are_rows: bool) -> bool:
+    """Returns whether enough of a gap is in those `after`: most of it below a first line without one, such as a heading
+    that stands over the gutter of columns.
+    """
+    least = width if are_rows else max(width, _MOST_OF_A_GAP * (gap[1] - gap[0]))
+    return any(_overlap(gap, other) >= least for other in after)
 
 
 def _gutters(band: Sequence[_Row]) -> list[_Interval]:
@@ -142,6 +158,8 @@ def _are_markers(column: Sequence[WordLine]) -> bool:
 
 def _are_columns(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
     """Returns whether there is text side by side for several lines, or beside a table or picture."""
+    if len(gutters) >= _MANY_GUTTERS and not _is_prose(band, gutters):
+        return False
     return all(_stand_side_by_side(first, second) for first, second in pairwise(_split(band, gutters)))
 
 
@@ -165,13 +183,19 @@ def _is_tabular(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
         return False
     if any(line.block is not None for row in band for line in row):
         return False
+    return not _is_prose(band, gutters)
+
+
+def _is_prose(band: Sequence[_Row], gutters: Sequence[_Interval]) -> bool:
+    """Returns whether two columns, and half of them, have lines of many words that fill them."""
     prose = 0
-    for column in _split(band, gutters):
+    columns = _split(band, gutters)
+    for column in columns:
         width = max(line.right for line in column) - min(line.left for line in column)
         words = sum(line.words for line in column) / len(column)
         share = sum(line.right - line.left for line in column) / len(column) / (width or 1)
         prose += words >= _PROSE_WORDS and share >= _PROSE_SHARE and len(column) > 2
-    return prose < 2
+    return prose >= max(2, len(columns) / 2)
 
 
 def _peeled(band: Sequence[_Row], gutters: Sequence[_Interval]) -> tuple[list[_Row], list[_Row], list[_Row]]:
@@ -188,28 +212,28 @@ def _pitch(rows: Sequence[_Row]) -> float:
     return median([below[0].base - above[0].base for above, below in pairwise(rows)] or [rows[0][0].size * 1.5])
 
 
-def _tables(band: Sequence[_Row]) -> Iterator[Element]:
-    """Yields the tables of a band, which stand apart, and the lines before and after them."""
+def _apart(band: Sequence[_Row]) -> list[list[_Row]]:
+    """Returns rows, those together between which there is no wide space."""
     pitch = _pitch(band)
     together: list[list[_Row]] = [[band[0]]]
     for above, below in pairwise(band):
         if below[0].base - above[0].base > _FAR * pitch:
             together.append([])
         together[-1].append(below)
-    for rows in together:
-        gutters = _without_markers(rows, _gutters(rows))
-        if len(rows) < 2 or not gutters or not _is_tabular(rows, gutters):
-            yield from rows
-            continue
-        before, inner, after = _peeled(rows, gutters)
-        yield from before
-        table = _table(inner, _without_markers(inner, _gutters(inner)))
-        filled = sum(1 for cells, _ in table.rows for cell in cells if cell)
-        if filled < _LEAST_FILLED * len(table.rows) * len(table.rows[0][0]):
-            yield from inner
-        else:
-            yield table
-        yield from after
+    return together
+
+
+def _table_and_lines(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> Iterator[Element]:
+    """Yields a table that stands in rows, and the lines before and after it."""
+    before, inner, after = _peeled(rows, gutters)
+    yield from before
+    table = _table(inner, _without_markers(inner, _gutters(inner)))
+    filled = sum(1 for cells, _ in table.rows for cell in cells if cell)
+    if filled < _LEAST_FILLED * len(table.rows) * len(table.rows[0][0]):
+        yield from inner
+    else:
+        yield table
+    yield from after
 
 
 def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:

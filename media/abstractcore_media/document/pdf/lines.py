@@ -18,7 +18,7 @@ _JOINED, _APART = 0.08, 0.3
 """The gaps, in sizes, up to which words are joined in spite of a space, and from which there is one without."""
 _COMPARED = 20
 """Runs of the same words that one is compared with."""
-_HIGHEST, _LOWEST = -0.75, 0.45
+_HIGHEST, _LOWEST = -0.75, 0.55
 
 
 @dataclass(slots=True)
