@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from tests.media.document.documents import converted, places
 from tests.media.document.test_pdf import made_of
@@ -94,6 +97,10 @@ def test_letters_make_words_bold_is_said_once_and_marks_and_links_are_kept():
         ("BT /F 9 Tf 60 50 Td (right) Tj -50 0 Td (left) Tj ET", "left right"),
         ("BT /F 9 Tf 9 50 Td (x) Tj 4 Ts (2) Tj 0 Ts (+y) Tj ET", "x²+y"),
         ("BT /F 5 Tf 9 54 Td (235) Tj /F 9 Tf 8.4 -4 Td (U) Tj ET", "²³⁵U"),
+        ("BT /F 9 Tf 9 50 Td (CO) Tj /F 7 Tf -4.5 Ts (2) Tj ET", "CO₂"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 53 m 19 53 l S", "~~99~~ 79"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 49 m 19 49 l S", "99 79"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 0 53 m 90 53 l S", "99 79"),
         ("BT /F 9 Tf 0 1 -1 0 50 9 Tm (upward) Tj ET", "upward"),
         ("BT /F 9 Tf -1 0 0 -1 90 50 Tm (over) Tj ET", "over"),
         ("BT /F 9 Tf .7 .7 -.7 .7 9 9 Tm (slanting) Tj ET", "slanting"),
@@ -125,3 +132,38 @@ def test_columns_without_lines_between_rows_are_rows():
         for n, (a, b) in enumerate([("Part", "Price"), ("hub", "1"), ("rim", "2"), ("bell", "3")])
     )
     assert page_of(lines + cells) == "| Part | Price |\n| --- | --- |\n| hub | 1 |\n| rim | 2 |\n| bell | 3 |"
+
+
+def drawn(*places: tuple[float, float, str]) -> str:
+    """The text of a page with words at these places from its top left corner."""
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=(400, 400))
+    canvas.setFont("Helvetica", 8)
+    for left, down, words in places:
+        canvas.drawString(left, 400 - down, words)
+    canvas.save()
+    return converted(file.getvalue(), "drawn.pdf").text
+
+
+def test_columns_with_paragraphs_of_different_lengths_under_a_heading_over_their_gutter():
+    left = [(20.0, 40 + 10 * n, f"Left {n} carries mail and some cars.") for n in range(12)]
+    right = [(200.0, 40 + 10 * n, f"Right {n} lies in the north."[: 14 if n % 3 else 40]) for n in range(15)]
+    lines = drawn((150, 20, "Islands of the north"), *left, *right, (360, 390, "page 1")).splitlines()
+    assert [line.split(" is")[0].split(" lies")[0].split(" carries")[0] for line in lines] == [
+        "Islands of the north",
+        *(f"Left {n}" for n in range(12)),
+        *(f"Right {n}" for n in range(15)),
+        "page 1",
+    ]
+
+
+def test_head_on_the_left_and_numbers_on_the_right_are_one_column():
+    cells = [(20, 20, "Kind"), (100, 20, "Value"), (20, 34, "Hours"), (180, 34, "31:15"), (20, 48, "Part")]
+    assert drawn(*cells, (100, 48, "007"), (20, 62, "Loss"), (180, 62, "(42)")) == (
+        "| Kind | Value |\n| --- | --- |\n| Hours | 31:15 |\n| Part | 007 |\n| Loss | (42) |"
+    )
+
+
+def test_two_columns_of_amounts_stay_two():
+    cells = [(20, 20, "Day"), (100, 20, "Debit"), (160, 20, "Credit"), (20, 34, "Mon"), (100, 34, "5"), (20, 48, "Tue")]
+    assert "| Mon | 5 |  |\n| Tue |  | 7 |" in drawn(*cells, (160, 48, "7"))

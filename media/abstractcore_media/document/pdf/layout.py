@@ -22,13 +22,13 @@ _MANY_GUTTERS = 3
 """Gutters from which on columns are those of a text only if they have prose."""
 _PROSE_WORDS, _PROSE_SHARE = 3.5, 0.6
 """The words and the share of the width of its column that a line of prose has."""
-_FAR = 1.8
-"""The distance of rows, in usual ones, that separates two tables."""
+_FAR, _VERY_FAR = 1.8, 5.0
+"""The distances of rows, in usual ones, that separate two tables, and columns from what is not theirs."""
 _WRAPPED = 0.85
 """The distance of rows, in usual ones, up to which one without a first cell continues the one above."""
 _LEAST_FILLED = 0.45
 """The share of the cells of a table without ruling lines that have words."""
-_MARKER = re.compile(r"[•◦▪‣●○■□–*·-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]")  # noqa: RUF001
+_MARKER = re.compile(r"[•◦▪‣●○■□–*·➢➤►✓❖\ue000-\uf8ff-]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})[.)]")  # noqa: RUF001
 """What stands before an item of a list."""
 _MOSTLY, _LONG = 0.8, 7
 _LEADER = re.compile(r"(?<!\.)(?<!\. ) ?\.(?: ?\.){3,}+$")
@@ -60,8 +60,11 @@ def _arranged_band(band: list[_Row], depth: int) -> Iterator[Element]:
     gutters = _without_markers(band, _gutters(band))
     if not gutters or len(band) < 2:
         yield from band
+    elif len(sections := _apart(band, _VERY_FAR)) > 1:
+        for rows in sections:
+            yield from _arranged_band(rows, depth)
     elif _is_tabular(band, gutters):
-        apart = _apart(band)
+        apart = _apart(band, _FAR)
         for rows in apart:
             yield from _table_and_lines(rows, gutters) if len(apart) == 1 else _arranged_band(rows, depth)
     elif depth < _DEPTH and _are_columns(band, gutters):
@@ -212,12 +215,12 @@ def _pitch(rows: Sequence[_Row]) -> float:
     return median([below[0].base - above[0].base for above, below in pairwise(rows)] or [rows[0][0].size * 1.5])
 
 
-def _apart(band: Sequence[_Row]) -> list[list[_Row]]:
-    """Returns rows, those together between which there is no wide space."""
+def _apart(band: Sequence[_Row], far: float) -> list[list[_Row]]:
+    """Returns rows, those together that stand within so many usual distances."""
     pitch = _pitch(band)
     together: list[list[_Row]] = [[band[0]]]
     for above, below in pairwise(band):
-        if below[0].base - above[0].base > _FAR * pitch:
+        if below[0].base - above[0].base > far * pitch:
             together.append([])
         together[-1].append(below)
     return together
@@ -254,7 +257,18 @@ def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
         else:
             table.rows.append((texts, box))
         base = row[0].base
+    for column in reversed(range(1, len(gutters))):
+        if _is_one_column([(cells[column], cells[column + 1]) for cells, _ in table.rows]):
+            for cells, _ in table.rows:
+                cells[column : column + 2] = [cells[column] or cells[column + 1]]
     return table
+
+
+def _is_one_column(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Returns whether cells are of one column: its head and words on the left, and numbers on the right."""
+    head, beside = pairs[0]
+    is_headed = head[:1].isalpha() and not beside and sum(1 for _, second in pairs if second) > 1
+    return is_headed and not any(first and second for first, second in pairs)
 
 
 def box_of(lines: Sequence[WordLine]) -> tuple[float, float, float, float]:
