@@ -6,6 +6,7 @@ import io
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import PageBreak, SimpleDocTemplate, Table, TableStyle
 
 from tests.media.document.documents import converted, places
 from tests.media.document.test_pdf import made_of
@@ -167,3 +168,30 @@ def test_head_on_the_left_and_numbers_on_the_right_are_one_column():
 def test_two_columns_of_amounts_stay_two():
     cells = [(20, 20, "Day"), (100, 20, "Debit"), (160, 20, "Credit"), (20, 34, "Mon"), (100, 34, "5"), (20, 48, "Tue")]
     assert "| Mon | 5 |  |\n| Tue |  | 7 |" in drawn(*cells, (160, 48, "7"))
+
+
+def rows_over_pages(repeats: int, style: list[tuple[object, ...]]) -> str:
+    """A table of 60 rows, with or without the head on each page."""
+    rows = [["Part", "Place", "Price"], *([f"Part no. {n}", "Bonn", str(7 * n)] for n in range(1, 61))]
+    file = io.BytesIO()
+    table = Table(rows, [120, 100, 80], style=TableStyle(style), repeatRows=repeats)
+    SimpleDocTemplate(file, pagesize=(400, 500)).build([table])
+    return converted(file.getvalue(), "pages.pdf").text
+
+
+@pytest.mark.parametrize("style", [[("GRID", (0, 0), (-1, -1), 0.5, "black")], []])
+def test_table_that_goes_on_over_pages_has_its_head_on_each(style: list[tuple[object, ...]]):
+    text = rows_over_pages(0, style)
+    assert text.count("| Part | Place | Price |\n| --- | --- | --- |\n| Part no.") == text.count("[page ")
+    assert [f"| Part no. {n} | Bonn | {7 * n} |" in text.splitlines() for n in range(1, 61)] == [True] * 60
+
+
+def test_table_with_a_head_of_its_own_at_the_top_of_a_page_does_not_go_on():
+    first = [["Part", "Price"], *([f"Part no. {n}", str(7 * n)] for n in range(1, 17))]
+    second = [["Town", "Year"], *([f"Town {n}", str(1900 + n)] for n in range(1, 9))]
+    file = io.BytesIO()
+    SimpleDocTemplate(file, pagesize=(400, 500)).build(
+        [Table(first, [120, 80]), PageBreak(), Table(second, [120, 80])],
+    )
+    text = converted(file.getvalue(), "two.pdf").text
+    assert text.count("| Part | Price |") == text.count("| Town | Year |\n| --- | --- |\n| Town 1 | 1901 |") == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
@@ -37,9 +37,11 @@ _LEADER = re.compile(r"(?<!\.)(?<!\. ) ?\.(?: ?\.){3,}+$")
 
 @dataclass(slots=True)
 class TextTable:
-    """A table of aligned words, or within ruling lines, with the box of each row."""
+    """A table of aligned words, or within ruling lines, with the box of each row, and left and right of each column."""
 
     rows: list[tuple[list[str], tuple[float, float, float, float]]]
+    columns: list[_Interval] = field(default_factory=list[_Interval])
+    is_ruled: bool = False
 
 
 Element = _Row | TextTable
@@ -242,7 +244,9 @@ def _table_and_lines(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> Iter
 def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
     starts = [row[0].base for row in rows if _column_of(row[0], gutters) == 0]
     pitch = median([below - above for above, below in pairwise(starts)] or [0.0])
-    table = TextTable([])
+    left, right = min(row[0].left for row in rows), max(row[-1].right for row in rows)
+    edges = [left, *(edge for gutter in gutters for edge in gutter), right]
+    table = TextTable([], list(zip(edges[::2], edges[1::2], strict=True)))
     base = 0.0
     for row in rows:
         cells: list[_Row] = [[] for _ in range(len(gutters) + 1)]
@@ -261,6 +265,7 @@ def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
         if _is_one_column([(cells[column], cells[column + 1]) for cells, _ in table.rows]):
             for cells, _ in table.rows:
                 cells[column : column + 2] = [cells[column] or cells[column + 1]]
+            table.columns[column : column + 2] = [(table.columns[column][0], table.columns[column + 1][1])]
     return table
 
 

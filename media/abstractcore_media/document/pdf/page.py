@@ -11,6 +11,7 @@ from typing import Any
 from ..blocks import BlockPlace, LostContent, MarkdownText, clean, table
 from ..marks import Marks
 from .annotations import Annotations, Field, annotations_of
+from .continued import PageTable, table_on_page
 from .drawings import Box, Drawings, drawings_of
 from .frames import PageFrame, from_frame, to_frame
 from .grids import grids_of, table_of
@@ -48,6 +49,8 @@ class PageContent:
     is_scan: bool = False
     lacks_words: bool = False
     """Whether PDFium may have dropped words."""
+    tables: list[PageTable] = field(default_factory=list[PageTable])
+    """The first and the last one of those in the direction of most words."""
 
 
 def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
@@ -139,7 +142,7 @@ class _Composer:
         if is_main and not self._content.is_scan:
             blocks += self._pictures(angle, size)
         for element in arranged([*lines_of(runs), *blocks]):
-            self._add(element, angle)
+            self._add(element, angle, is_main)
 
     def _pictures(self, angle: int, size: float) -> Iterator[WordLine]:
         for box in sorted(self._drawings.pictures, key=lambda box: -box[3]):
@@ -171,9 +174,9 @@ class _Composer:
     def _fields(self, runs: Sequence[Run], angle: int, size: float) -> list[Run]:
         return [_field_run(field, to_frame(field.box, angle), runs, size) for field in self._annotations.fields]
 
-    def _add(self, element: list[WordLine] | TextTable, angle: int) -> None:
+    def _add(self, element: list[WordLine] | TextTable, angle: int, is_main: bool) -> None:
         if isinstance(element, TextTable):
-            self._add_table(element, angle)
+            self._add_table(element, angle, is_main)
             return
         together: list[WordLine] = []
         for line in element:
@@ -183,7 +186,7 @@ class _Composer:
             self._add_row(together, angle)
             together = []
             if line.block < 0:
-                self._add_table(self._tables[-1 - line.block], angle)
+                self._add_table(self._tables[-1 - line.block], angle, is_main)
             else:
                 self._flush()
                 self._content.items.append(line.block)
@@ -197,13 +200,18 @@ class _Composer:
         self._texts.append(clean(text))
         self._boxes.append(box)
 
-    def _add_table(self, made: TextTable, angle: int) -> None:
+    def _add_table(self, made: TextTable, angle: int, is_main: bool) -> None:
         self._flush()
         self._written_tables += 1
         rows = [
             (cells, replace(self._place, box=self._frame.place(from_frame(box, angle)))) for cells, box in made.rows
         ]
-        self._content.items += table(rows, f"{self._group}, table {self._written_tables}")
+        items = self._content.items
+        index, name = len(items), f"{self._group}, table {self._written_tables}"
+        items += table(rows, name)
+        head, first, last = items[index], rows[0][1].box, rows[-1][1].box
+        if is_main and isinstance(head, MarkdownText) and first and last:
+            self._content.tables[1:] = [table_on_page(made, index, name, head.text, first[1], last[3])]
 
     def _flush(self) -> None:
         """Writes the lines so far, as they are, so that quotes of them can be found, with their places."""
