@@ -262,9 +262,9 @@ def _table(rows: Sequence[_Row], gutters: Sequence[_Interval]) -> TextTable:
             table.rows.append((texts, box))
         base = row[0].base
     for column in reversed(range(1, len(gutters))):
-        if _is_one_column([(cells[column], cells[column + 1]) for cells, _ in table.rows]):
-            for cells, _ in table.rows:
-                cells[column : column + 2] = [cells[column] or cells[column + 1]]
+        if _is_one_column([(texts[column], texts[column + 1]) for texts, _ in table.rows]):
+            for texts, _ in table.rows:
+                texts[column : column + 2] = [texts[column] or texts[column + 1]]
             table.columns[column : column + 2] = [(table.columns[column][0], table.columns[column + 1][1])]
     return table
 
