@@ -30,22 +30,30 @@ def read(content, handler=None):
 
 def made_of(content: bytes, pages: int = 1) -> bytes:
     """A PDF whose pages all draw `content`."""
+    return written(content, pages=pages)
+
+
+def written(content: bytes, *objects: str, page: str = "", catalog: str = "", pages: int = 1) -> bytes:
+    """A PDF whose pages all draw `content`, with other objects from number 6 on, and more of a page and the catalog."""
     packed = zlib.compress(content)
     kids = b" ".join([b"3 0 R"] * pages)
-    objects = [
-        b"<</Type/Catalog/Pages 2 0 R>>",
+    resources = "/Resources<</Font<</F 5 0 R>>>>"
+    bodies = [
+        f"<</Type/Catalog/Pages 2 0 R{catalog}>>".encode("latin-1"),
         b"<</Type/Pages/Count %d/Kids[%s]>>" % (pages, kids),
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R{resources}{page}>>".encode("latin-1"),
         b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        *(each.encode("latin-1") for each in objects),
     ]
-    out, places = b"%PDF-1.4\n%\xe2\xe3\n", []
-    for number, body in enumerate(objects, 1):
+    out, places = bytearray(b"%PDF-1.4\n%\xe2\xe3\n"), []
+    for number, body in enumerate(bodies, 1):
         places.append(len(out))
         out += b"%d 0 obj%s\nendobj\n" % (number, body)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(out)
-    return out + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+    size = len(bodies) + 1
+    end = b"trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (size, len(out))
+    return bytes(out) + b"xref\n0 %d\n0000000000 65535 f \n" % size + table + end
 
 
 HELLO = made_of(b"BT /F 9 Tf (hello) Tj ET")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 
 import pypdfium2.raw
+import pytest
 
 from abstractcore.ports import Conversion
 from abstractcore.schema import ImagePart, MediaPart, TextPart
 from abstractcore_media.document.pdf.vocabulary import PDF
 from tests.media.document.documents import converted, losses
+from tests.media.document.test_pdf import made_of, written
 from tests.media.document.vocabulary_lists import declared_twice
 from tests.media.parts import FILES, NO_MODELS
 
@@ -45,6 +48,44 @@ def test_words_that_nobody_sees_are_left_out_and_counted():
     conversion = converted(FOLDER / "hidden.pdf")
     assert conversion.text == "The visible offer is 100.\nWhite on blue is seen"
     assert losses(conversion) == {"hidden words": (7, None)}
+
+
+SECRET = "BT /F 9 Tf 9 50 Td (secret words) Tj ET "
+
+
+@pytest.mark.parametrize(
+    ("drawn", "text", "hidden"),
+    [
+        (SECRET + "0 g 5 45 80 20 re f", "seen", 2),
+        (SECRET + "0 g 5 48 80 12 re f", "seen", 2),  # the descenders show
+        (SECRET + "0 g 5 45 34 20 re f", "words\nseen", 1),
+        (SECRET + "1 g 5 45 80 20 re f 0 g BT /F 9 Tf 9 50 Td (other) Tj ET", "other\nseen", 2),
+        (SECRET + "0 g 5 45 80 20 re f 1 g BT /F 9 Tf 9 50 Td (other) Tj ET 0 g", "other\nseen", 2),
+        (SECRET + "q 80 0 0 9 5 49 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \0 EI Q", "seen", 2),
+        ("q 0 0 1 1 re W n " + SECRET + "Q", "seen", 2),
+        (SECRET + "5 45 80 20 re S", "secret words\nseen", 0),
+        (".9 g 5 45 80 20 re f 0 g " + SECRET, "secret words\nseen", 0),
+        (SECRET + "q 99 0 0 40 0 40 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \0 EI Q", "secret words\nseen", 0),  # a scan
+    ],
+)
+def test_words_under_what_is_drawn_later_or_outside_of_a_clipping_path_are_hidden(drawn: str, text: str, hidden: int):
+    conversion = converted(made_of((drawn + " BT /F 9 Tf 9 10 Td (seen) Tj ET").encode("latin-1")), "page.pdf")
+    assert conversion.text == text
+    assert sum(count for what, (count, _) in losses(conversion).items() if what == "hidden words") == hidden
+
+
+@pytest.mark.parametrize(("opacity", "text"), [(1, "seen"), (0.3, "secret words\nseen")])
+def test_words_under_an_annotation_are_hidden_if_that_is_opaque(opacity: float, text: str):
+    square = f"/Annots[<</Type/Annot/Subtype/Square/Rect[5 45 85 65]/C[0 0 0]/IC[0 0 0]/CA {opacity}>>]"
+    file = written((SECRET + "BT /F 9 Tf 9 10 Td (seen) Tj ET").encode(), page=square)
+    assert converted(file, "page.pdf").text == text
+
+
+def test_many_boxes_over_many_words_take_bounded_time():
+    words = "".join(f"BT /F 9 Tf 9 {n % 90} Td (secret) Tj ET " for n in range(3_000))
+    before = time.process_time()
+    converted(made_of((words + "0 0 99 99 re f " * 17_000).encode()), "page.pdf")
+    assert time.process_time() - before < 20
 
 
 def test_layer_that_is_switched_off_is_left_out_and_counted():

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import PageBreak, SimpleDocTemplate, Table, TableStyle
 
 from tests.media.document.documents import converted, places
 from tests.media.document.test_pdf import made_of
@@ -94,6 +98,10 @@ def test_letters_make_words_bold_is_said_once_and_marks_and_links_are_kept():
         ("BT /F 9 Tf 60 50 Td (right) Tj -50 0 Td (left) Tj ET", "left right"),
         ("BT /F 9 Tf 9 50 Td (x) Tj 4 Ts (2) Tj 0 Ts (+y) Tj ET", "x²+y"),
         ("BT /F 5 Tf 9 54 Td (235) Tj /F 9 Tf 8.4 -4 Td (U) Tj ET", "²³⁵U"),
+        ("BT /F 9 Tf 9 50 Td (CO) Tj /F 7 Tf -4.5 Ts (2) Tj ET", "CO₂"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 53 m 19 53 l S", "~~99~~ 79"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 49 m 19 49 l S", "99 79"),
+        ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 0 53 m 90 53 l S", "99 79"),
         ("BT /F 9 Tf 0 1 -1 0 50 9 Tm (upward) Tj ET", "upward"),
         ("BT /F 9 Tf -1 0 0 -1 90 50 Tm (over) Tj ET", "over"),
         ("BT /F 9 Tf .7 .7 -.7 .7 9 9 Tm (slanting) Tj ET", "slanting"),
@@ -125,3 +133,65 @@ def test_columns_without_lines_between_rows_are_rows():
         for n, (a, b) in enumerate([("Part", "Price"), ("hub", "1"), ("rim", "2"), ("bell", "3")])
     )
     assert page_of(lines + cells) == "| Part | Price |\n| --- | --- |\n| hub | 1 |\n| rim | 2 |\n| bell | 3 |"
+
+
+def drawn(*places: tuple[float, float, str]) -> str:
+    """The text of a page with words at these places from its top left corner."""
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=(400, 400))
+    canvas.setFont("Helvetica", 8)
+    for left, down, words in places:
+        canvas.drawString(left, 400 - down, words)
+    canvas.save()
+    return converted(file.getvalue(), "drawn.pdf").text
+
+
+def test_columns_with_paragraphs_of_different_lengths_under_a_heading_over_their_gutter():
+    left = [(20.0, 40 + 10 * n, f"Left {n} carries mail and some cars.") for n in range(12)]
+    right = [(200.0, 40 + 10 * n, f"Right {n} lies in the north."[: 14 if n % 3 else 40]) for n in range(15)]
+    lines = drawn((150, 20, "Islands of the north"), *left, *right, (360, 390, "page 1")).splitlines()
+    assert [line.split(" is")[0].split(" lies")[0].split(" carries")[0] for line in lines] == [
+        "Islands of the north",
+        *(f"Left {n}" for n in range(12)),
+        *(f"Right {n}" for n in range(15)),
+        "page 1",
+    ]
+
+
+def test_head_on_the_left_and_numbers_on_the_right_are_one_column():
+    cells = [(20, 20, "Kind"), (100, 20, "Value"), (20, 34, "Hours"), (180, 34, "31:15"), (20, 48, "Part")]
+    assert drawn(*cells, (100, 48, "007"), (20, 62, "Loss"), (180, 62, "(42)")) == (
+        "| Kind | Value |\n| --- | --- |\n| Hours | 31:15 |\n| Part | 007 |\n| Loss | (42) |"
+    )
+
+
+def test_two_columns_of_amounts_stay_two():
+    cells = [(20, 20, "Day"), (100, 20, "Debit"), (160, 20, "Credit"), (20, 34, "Mon"), (100, 34, "5"), (20, 48, "Tue")]
+    assert "| Mon | 5 |  |\n| Tue |  | 7 |" in drawn(*cells, (160, 48, "7"))
+
+
+def rows_over_pages(repeats: int, style: list[tuple[object, ...]]) -> str:
+    """A table of 60 rows, with or without the head on each page."""
+    rows = [["Part", "Place", "Price"], *([f"Part no. {n}", "Bonn", str(7 * n)] for n in range(1, 61))]
+    file = io.BytesIO()
+    table = Table(rows, [120, 100, 80], style=TableStyle(style), repeatRows=repeats)
+    SimpleDocTemplate(file, pagesize=(400, 500)).build([table])
+    return converted(file.getvalue(), "pages.pdf").text
+
+
+@pytest.mark.parametrize("style", [[("GRID", (0, 0), (-1, -1), 0.5, "black")], []])
+def test_table_that_goes_on_over_pages_has_its_head_on_each(style: list[tuple[object, ...]]):
+    text = rows_over_pages(0, style)
+    assert text.count("| Part | Place | Price |\n| --- | --- | --- |\n| Part no.") == text.count("[page ")
+    assert [f"| Part no. {n} | Bonn | {7 * n} |" in text.splitlines() for n in range(1, 61)] == [True] * 60
+
+
+def test_table_with_a_head_of_its_own_at_the_top_of_a_page_does_not_go_on():
+    first = [["Part", "Price"], *([f"Part no. {n}", str(7 * n)] for n in range(1, 17))]
+    second = [["Town", "Year"], *([f"Town {n}", str(1900 + n)] for n in range(1, 9))]
+    file = io.BytesIO()
+    SimpleDocTemplate(file, pagesize=(400, 500)).build(
+        [Table(first, [120, 80]), PageBreak(), Table(second, [120, 80])],
+    )
+    text = converted(file.getvalue(), "two.pdf").text
+    assert text.count("| Part | Price |") == text.count("| Town | Year |\n| --- | --- |\n| Town 1 | 1901 |") == 1

@@ -19,6 +19,10 @@ _TYPES = tuple(_NAMES.split())
 """The types of annotations as ISO 32000 spells them, by their numbers in PDFium."""
 _FIELDS = ["Unknown", "PushButton", "CheckBox", "RadioButton", "ComboBox", "ListBox", "TextField", "Signature"]
 """The types of fields by their numbers in PDFium."""
+_COVERING = frozenset(
+    ("FreeText", "Line", "Square", "Circle", "Polygon", "PolyLine", "Highlight", "StrikeOut", "Stamp", "Ink", "Redact")
+)
+"""What may be drawn over words, opaque."""
 _HIDDEN = 2 | 32
 """The flags Hidden and NoView."""
 _PASSWORD = 1 << 13
@@ -41,6 +45,8 @@ class Annotations:
 
     links: list[tuple[Box, str]] = field(default_factory=list[tuple[Box, str]])
     struck: list[Box] = field(default_factory=list[Box])
+    covers: list[Box] = field(default_factory=list[Box])
+    """Where annotations may cover words."""
     fields: list[Field] = field(default_factory=list[Field])
     comments: list[str] = field(default_factory=list[str])
     files: list[tuple[str, bytes | None]] = field(default_factory=list[tuple[str, bytes | None]])
@@ -82,6 +88,8 @@ class _AnnotationReader:
         treatment, what = PDF.treatment(f"annotation:{kind}")
         if treatment is Treatment.LEFT_OUT:
             return
+        if kind in _COVERING:
+            self.found.covers += self._boxes(annotation)
         if treatment is not Treatment.READ:
             self.lose(what)
         elif call.FPDFAnnot_GetFlags(annotation) & _HIDDEN:

@@ -10,6 +10,8 @@ from .pdfium import functions
 
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top, in points from the lower left corner of the page; or left, top, right and bottom."""
+Cover = tuple[int, Box]
+"""What may cover words: the number of text objects before it, and its box."""
 _Matrix = tuple[float, float, float, float, float, float]
 _TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5
 """FPDF_PAGEOBJ_TEXT, _PATH, _IMAGE and _FORM."""
@@ -33,6 +35,7 @@ class Drawings:
     shapes: list[Box] = field(default_factory=list[Box])
     paths: int = 0
     texts: list[int] = field(default_factory=list[int])
+    covers: list[Cover] = field(default_factory=list[Cover])
 
 
 class _DrawingReader:
@@ -41,6 +44,7 @@ class _DrawingReader:
         self._floats = (ctypes.c_float * 6)()
         self._at = ctypes.addressof(self._floats)
         self._modes = (ctypes.c_int * 2)()
+        self._modes_at = ctypes.addressof(self._modes)
         self._objects = self._segments = 0
         self.found = Drawings()
 
@@ -67,11 +71,16 @@ class _DrawingReader:
                 box = self._bounds(each, matrix)
                 if box is not None:
                     self.found.pictures.append(box)
+                    self._add_cover(box)
             elif kind == _FORM and depth < _MAX_DEPTH and each:
                 own = tuple(self._floats) if call.FPDFPageObj_GetMatrix(each, self._at) else _UNIT
                 count = call.FPDFFormObj_CountObjects(each)
                 inner = (call.FPDFFormObj_GetObject(each, index) for index in range(count))
                 self._read(inner, _product(own, matrix), depth + 1)
+
+    def _add_cover(self, box: Box) -> None:
+        if self.found.texts:
+            self.found.covers.append((len(self.found.texts), box))
 
     def _bounds(self, each: int | None, matrix: _Matrix) -> Box | None:
         at, floats = self._at, self._floats
@@ -89,6 +98,8 @@ class _DrawingReader:
                 self.found.rules.append(box)
             return
         call = self._call
+        if call.FPDFPath_GetDrawMode(path, self._modes_at, self._modes_at + 4) and self._modes[0]:
+            self._add_cover(box)
         count = call.FPDFPath_CountSegments(path)
         self._segments += count
         if count < 2 or self._segments > _MAX_SEGMENTS:

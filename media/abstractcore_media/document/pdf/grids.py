@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .drawings import Box
 from .layout import TextTable
@@ -91,7 +92,7 @@ def table_of(grid: Grid, runs: list[Run]) -> tuple[TextTable, list[Run]] | None:
     columns = {column for _, column in cells}
     if len(columns) < 2 or len(cells) < _LEAST_FILLED * (len(grid.xs) - 1) * (len(grid.ys) - 1):
         return None
-    table = TextTable([])
+    table = TextTable([], list(pairwise(grid.xs)), is_ruled=True)
     for row in range(len(grid.ys) - 1):
         texts = {column: rows_of(lines_of(cells[row, column])) for column in columns if (row, column) in cells}
         if any(sum(len(line) > 1 for line in text) >= _SEVERAL for text in texts.values()):

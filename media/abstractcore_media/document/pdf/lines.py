@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from ..marks import PLAIN, MarkedText, Marks
+from .drawings import Box
 from .words import Run
 
 SUPERSCRIPT, SUBSCRIPT = Marks("sup"), Marks("sub")
@@ -18,7 +19,11 @@ _JOINED, _APART = 0.08, 0.3
 """The gaps, in sizes, up to which words are joined in spite of a space, and from which there is one without."""
 _COMPARED = 20
 """Runs of the same words that one is compared with."""
-_HIGHEST, _LOWEST = -0.75, 0.45
+_STRUCK = 0.42, 0.14
+"""The height above the base line, in sizes, of a line that strikes words through."""
+_STEP, _MAX_STEPS, _MAX_STRUCK = 4.0, 50, 500
+"""Points of the steps of height by which such words are found, how many a word may have, and how many are looked at."""
+_HIGHEST, _LOWEST = -0.75, 0.55
 
 
 @dataclass(slots=True)
@@ -136,6 +141,32 @@ def _appended(line: WordLine, run: Run) -> bool:
     line.runs.append(run)
     line.right = max(line.right, run.right)
     return True
+
+
+def struck_by(rules: Iterable[Box], runs: Iterable[Run]) -> list[Box]:
+    """Returns the lines through the middle of words, from the begin of a word to the end of one. Boxes are those of the
+    frame of the text: left, top, right and bottom.
+    """
+    level = [rule for rule in rules if rule[3] - rule[1] <= rule[2] - rule[0]]
+    if not level:
+        return []
+    by_height: dict[int, list[Run]] = {}
+    for run in runs:
+        top, bottom = run.base - _STRUCK[0] * run.size, run.base - _STRUCK[1] * run.size
+        for height in range(int(top // _STEP), min(int(bottom // _STEP), int(top // _STEP) + _MAX_STEPS) + 1):
+            by_height.setdefault(height, []).append(run)
+    return [rule for rule in level if _is_stroke(rule, by_height.get(int((rule[1] + rule[3]) / 2 // _STEP), ()))]
+
+
+def _is_stroke(rule: Box, runs: Sequence[Run]) -> bool:
+    y = (rule[1] + rule[3]) / 2
+    begins = ends = False
+    for run in runs[:_MAX_STRUCK]:
+        near = _STRUCK[0] * run.size
+        if _STRUCK[1] * run.size <= run.base - y <= near and run.left - near <= rule[2] and rule[0] <= run.right + near:
+            begins = begins or any(abs(left - rule[0]) <= near for left in run.lefts)
+            ends = ends or any(abs(right - rule[2]) <= near for right in run.rights)
+    return begins and ends
 
 
 def rows_of(lines: Iterable[WordLine]) -> list[list[WordLine]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
@@ -12,11 +11,14 @@ from typing import Any
 from ..blocks import BlockPlace, LostContent, MarkdownText, clean, table
 from ..marks import Marks
 from .annotations import Annotations, Field, annotations_of
+from .continued import PageTable, table_on_page
 from .drawings import Box, Drawings, drawings_of
+from .frames import PageFrame, from_frame, to_frame
 from .grids import grids_of, table_of
 from .layout import TextTable, arranged, box_of
-from .lines import WordLine, lines_of, row_text
-from .pdfium import address_of, functions, opened_page
+from .lines import WordLine, lines_of, row_text, struck_by
+from .pdfium import address_of, opened_page
+from .visibility import without_hidden
 from .words import Run, opened_text
 
 _MEANINGLESS = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
@@ -26,14 +28,12 @@ _LINES_TOGETHER = 4
 """Lines that share one anchor."""
 _SMALL, _WHOLE = 0.01, 0.9
 """Pictures that cover less of a page are ornaments, those that cover more are the page."""
-_SCANNED, _UNDER_TEXT, _LITTLE_TEXT = 0.5, 0.2, 0.05
-"""The shares of a page that a scan covers, that a picture with a text layer covers, and that text on a scan covers."""
+_SCANNED, _LITTLE_TEXT = 0.5, 0.05
+"""The shares of a page that a scan covers, and that text on a scan covers."""
 _MANY_PATHS, _FEW_WORDS = 200, 0.01
 """Drawings that may be letters, on a page of which words cover no more than this share."""
 _DRAWN = 0.03
 """The share of a page from which on what is drawn on it is counted, such as a chart."""
-_CONTRAST = 12
-"""The difference of gray within a word that can be seen."""
 
 
 @dataclass(slots=True)
@@ -49,6 +49,8 @@ class PageContent:
     is_scan: bool = False
     lacks_words: bool = False
     """Whether PDFium may have dropped words."""
+    tables: list[PageTable] = field(default_factory=list[PageTable])
+    """The first and the last one of those in the direction of most words."""
 
 
 def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
@@ -61,122 +63,15 @@ def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> Page
         with opened_text(page, has_hidden_layers) as text:
             runs = text.runs()
             lacks_words = text.lacks(drawings.texts)
-    hidden = _without_hidden(runs, frame, drawings, lambda: _GrayPage(document[number - 1]))
+        hidden = without_hidden(page, runs, frame, drawings, annotations.covers)
     content = _Composer(number, frame, drawings, annotations).content(runs, hidden)
     content.lacks_words = lacks_words
     return content
 
 
-class PageFrame:
-    """The box of a page that is shown, and how it is turned."""
-
-    def __init__(self, page: int) -> None:
-        call = functions()
-        floats = (ctypes.c_float * 4)()
-        call.FPDF_GetPageBoundingBox(page, ctypes.addressof(floats))
-        left, top, right, bottom = floats
-        self.box: Box = (min(left, right), min(top, bottom), max(left, right), max(top, bottom))
-        self.width = self.box[2] - self.box[0] or 1.0
-        self.height = self.box[3] - self.box[1] or 1.0
-        self._turns: int = call.FPDFPage_GetRotation(page) % 4
-
-    def share(self, box: Box) -> float:
-        """Returns the share of the page that a box in points covers."""
-        width = min(box[2], self.box[2]) - max(box[0], self.box[0])
-        height = min(box[3], self.box[3]) - max(box[1], self.box[1])
-        return max(width, 0.0) * max(height, 0.0) / (self.width * self.height)
-
-    def place(self, box: Box) -> tuple[float, ...]:
-        """Returns left, top, right and bottom of a box in points, as shares of the page as it is shown."""
-        points = [self._shown(box[0], box[1]), self._shown(box[2], box[3])]
-        xs, ys = [x for x, _ in points], [y for _, y in points]
-        edges = min(xs), min(ys), max(xs), max(ys)
-        return tuple([round(min(max(edge, 0.0), 1.0), 4) for edge in edges])
-
-    def _shown(self, x: float, y: float) -> tuple[float, float]:
-        across, down = (x - self.box[0]) / self.width, (self.box[3] - y) / self.height
-        return ((across, down), (1 - down, across), (1 - across, 1 - down), (down, 1 - across))[self._turns]
-
-
 def is_readable(letters: str) -> bool:
     """Returns whether there is a text that is not junk: fonts without a map to characters give random ones."""
     return bool(letters) and len(_MEANINGLESS.findall(letters)) < _JUNK * len(letters)
-
-
-def to_frame(box: Box, angle: int) -> Box:
-    """Returns a box in points as left, top, right and bottom in the frame of text of that direction."""
-    left, bottom, right, top = box
-    return (
-        (left, -top, right, -bottom),
-        (bottom, left, top, right),
-        (-right, bottom, -left, top),
-        (-top, -right, -bottom, -left),
-    )[angle // 90]
-
-
-def from_frame(box: Box, angle: int) -> Box:
-    """Returns a box of the frame of text of that direction in points."""
-    left, top, right, bottom = box
-    return (
-        (left, -bottom, right, -top),
-        (top, left, bottom, right),
-        (-right, top, -left, bottom),
-        (-bottom, -right, -top, -left),
-    )[angle // 90]
-
-
-class _GrayPage:
-    """A page as it is shown, in gray."""
-
-    def __init__(self, page: Any) -> None:
-        width, height = page.get_size()
-        bitmap = page.render(scale=min(1.5, 1500 / max(width, height, 1.0)), grayscale=True)
-        self._width, self._height, self._stride = bitmap.width, bitmap.height, bitmap.stride
-        self._pixels = bytes(bitmap.buffer)
-        bitmap.close()
-        page.close()
-
-    def shows(self, place: Sequence[float]) -> bool:
-        """Returns whether there is anything to be seen in a part of the page."""
-        left, right = int(place[0] * self._width), int(place[2] * self._width) + 1
-        top, bottom = int(place[1] * self._height), int(place[3] * self._height) + 1
-        rows = range(max(top, 0), min(bottom, self._height))
-        stride = self._stride
-        part = b"".join([self._pixels[row * stride + left : row * stride + min(right, self._width)] for row in rows])
-        return bool(part) and max(part) - min(part) >= _CONTRAST
-
-
-def _without_hidden(
-    runs: dict[int | None, list[Run]], frame: PageFrame, drawings: Drawings, gray: Callable[[], _GrayPage]
-) -> int:
-    """Removes the words that nobody sees: off the page, not painted but over a scan, or as light as what is behind;
-    returns how many.
-    """
-    scans = [box for box in drawings.pictures if frame.share(box) >= _UNDER_TEXT]
-    left, bottom, right, top = frame.box
-    image: _GrayPage | None = None
-    hidden = 0
-    for angle, together in runs.items():
-        seen: list[Run] = []
-        for run in together:
-            box = from_frame(run.box, angle or 0)
-            x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-            is_seen = box[2] > left and box[0] < right and bottom < y < top
-            if run.visibility == "unpainted":
-                is_seen = is_seen and any(_has(scan, x, y) for scan in scans)
-            elif run.visibility == "doubtful" and is_seen:
-                image = image or gray()
-                is_seen = image.shows(frame.place(box))
-            if is_seen:
-                seen.append(run)
-            else:
-                hidden += len(run.words)
-        together[:] = seen
-    return hidden
-
-
-def _has(box: Box, x: float, y: float) -> bool:
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
 class _Composer:
@@ -232,12 +127,13 @@ class _Composer:
         )
 
     def _compose(self, runs: list[Run], angle: int, is_main: bool) -> None:
-        runs = list(self._linked(runs, angle))
+        rules = [to_frame(box, angle) for box in self._drawings.rules]
+        runs = list(self._linked(runs, angle, rules))
         blocks: list[WordLine] = []
         size = median([run.size for run in runs]) if runs else 10.0
         if is_main:
             runs += self._fields(runs, angle, size)
-        for grid in grids_of([to_frame(box, angle) for box in self._drawings.rules]):
+        for grid in grids_of(rules):
             found = table_of(grid, runs)
             if found is not None:
                 made, runs = found
@@ -246,7 +142,7 @@ class _Composer:
         if is_main and not self._content.is_scan:
             blocks += self._pictures(angle, size)
         for element in arranged([*lines_of(runs), *blocks]):
-            self._add(element, angle)
+            self._add(element, angle, is_main)
 
     def _pictures(self, angle: int, size: float) -> Iterator[WordLine]:
         for box in sorted(self._drawings.pictures, key=lambda box: -box[3]):
@@ -256,10 +152,12 @@ class _Composer:
                 shown = to_frame(box, angle)
                 yield _standing(shown, shown, size, len(self._content.pictures) - 1)
 
-    def _linked(self, runs: Iterable[Run], angle: int) -> Iterator[Run]:
+    def _linked(self, runs: Sequence[Run], angle: int, rules: Sequence[Box]) -> Iterator[Run]:
         """Yields runs with the addresses that they link to, and whether they are struck through."""
         links = [(to_frame(box, angle), address) for box, address in self._annotations.links]
-        struck = [(to_frame(box, angle), "") for box in self._annotations.struck]
+        marked = [to_frame(box, angle) for box in self._annotations.struck]
+        drawn = [(left, top - 1, right, bottom + 1) for left, top, right, bottom in struck_by(rules, runs)]
+        struck = [(box, "") for box in (*marked, *drawn)]
         if not links and not struck:
             yield from runs
             return
@@ -276,9 +174,9 @@ class _Composer:
     def _fields(self, runs: Sequence[Run], angle: int, size: float) -> list[Run]:
         return [_field_run(field, to_frame(field.box, angle), runs, size) for field in self._annotations.fields]
 
-    def _add(self, element: list[WordLine] | TextTable, angle: int) -> None:
+    def _add(self, element: list[WordLine] | TextTable, angle: int, is_main: bool) -> None:
         if isinstance(element, TextTable):
-            self._add_table(element, angle)
+            self._add_table(element, angle, is_main)
             return
         together: list[WordLine] = []
         for line in element:
@@ -288,7 +186,7 @@ class _Composer:
             self._add_row(together, angle)
             together = []
             if line.block < 0:
-                self._add_table(self._tables[-1 - line.block], angle)
+                self._add_table(self._tables[-1 - line.block], angle, is_main)
             else:
                 self._flush()
                 self._content.items.append(line.block)
@@ -302,13 +200,18 @@ class _Composer:
         self._texts.append(clean(text))
         self._boxes.append(box)
 
-    def _add_table(self, made: TextTable, angle: int) -> None:
+    def _add_table(self, made: TextTable, angle: int, is_main: bool) -> None:
         self._flush()
         self._written_tables += 1
         rows = [
             (cells, replace(self._place, box=self._frame.place(from_frame(box, angle)))) for cells, box in made.rows
         ]
-        self._content.items += table(rows, f"{self._group}, table {self._written_tables}")
+        items = self._content.items
+        index, name = len(items), f"{self._group}, table {self._written_tables}"
+        items += table(rows, name)
+        head, first, last = items[index], rows[0][1].box, rows[-1][1].box
+        if is_main and isinstance(head, MarkdownText) and first and last:
+            self._content.tables[1:] = [table_on_page(made, index, name, head.text, first[1], last[3])]
 
     def _flush(self) -> None:
         """Writes the lines so far, as they are, so that quotes of them can be found, with their places."""

@@ -32,7 +32,7 @@ FPDFText_LoadPage p p | FPDFText_ClosePage i p | FPDFText_CountChars i p | FPDFT
 FPDFText_GetUnicode i pi | FPDFText_GetTextObject p pi | FPDFText_GetLooseCharBox i pip
 FPDFText_GetCharBox i pipppp | FPDFText_GetCharOrigin i pipp | FPDFText_GetFontSize d pi | FPDFText_GetMatrix i pip
 FPDFTextObj_GetTextRenderMode i p | FPDFTextObj_GetFont p p | FPDFFont_GetIsEmbedded i p
- FPDFPageObj_GetFillColor i ppppp | FPDFPageObj_GetType i p
+FPDFPageObj_GetFillColor i ppppp | FPDFPageObj_GetType i p
 FPDFPage_CountObjects i p | FPDFPage_GetObject p pi | FPDFFormObj_CountObjects i p | FPDFFormObj_GetObject p pu
 FPDFPageObj_GetBounds i ppppp | FPDFPageObj_GetMatrix i pp | FPDFPath_CountSegments i p
 FPDFPath_GetPathSegment p pi | FPDFPathSegment_GetPoint i ppp | FPDFPathSegment_GetType i p
@@ -44,6 +44,9 @@ FPDFAnnot_GetFormFieldType i pp | FPDFAnnot_GetFormFieldName u pppu | FPDFAnnot_
 FPDFAnnot_GetFormFieldValue u pppu | FPDFAnnot_GetFormFieldFlags i pp | FPDFAnnot_GetFormFieldExportValue u pppu
 FPDFAnnot_GetOptionCount i pp | FPDFAnnot_GetOptionLabel u ppipu | FPDFAnnot_IsOptionSelected i ppi
 FPDFAnnot_GetFileAttachment p p
+FPDFPageObj_SetIsActive i pi | FPDFBitmap_CreateEx p iiipi | FPDFBitmap_Destroy i p
+FPDF_RenderPageBitmap i ppiiiiii | FPDFPageObj_GetClipPath p p | FPDFClipPath_CountPaths i p
+FPDFClipPath_CountPathSegments i pi | FPDFClipPath_GetPathSegment p pii
 FPDFDoc_GetAttachmentCount i p | FPDFDoc_GetAttachment p pi | FPDFAttachment_GetName u ppu
 FPDFAttachment_GetFile i ppup | FPDF_GetFormType i p
 """

@@ -18,6 +18,7 @@ from ...common.content import content_of, source_of
 from ..block_values import block_of, values_of
 from ..blocks import BlockPlace, MarkdownText, clean
 from .annotations import attached_files
+from .continued import PageTable, with_head
 from .opening import corrupt, open_pdf
 from .page import PageContent, content_of_page, is_readable
 from .pdfium import PDFIUM, address_of, check_installed, functions, open_document
@@ -69,6 +70,7 @@ class PdfPages:
         self._begin = lambda: context.isolated(self._source, seconds, answered, part, password)
         self._answers = self._begin()
         self._crashes = 0
+        self._last_table: tuple[int, PageTable | None] = 0, None
         self.count: int
         self.has_xfa: bool
         self.count, self.has_xfa = next(self._answers)
@@ -83,8 +85,11 @@ class PdfPages:
 
     def content(self, number: int) -> PageContent:
         """Returns the content of a page."""
-        items, pictures, files, is_scan = self._answer("content", number)
+        items, pictures, files, is_scan, tables = self._answer("content", number)
         blocks: list[Any] = [item if isinstance(item, int) else block_of(item) for item in items]
+        before, table = self._last_table
+        found = [PageTable(*values) for values in tables]
+        self._last_table = number, with_head(blocks, found, table if before == number - 1 else None)
         places = [tuple(place) for place in pictures]
         return PageContent(blocks, places, [(name, data) for name, data in files], is_scan)
 
@@ -186,7 +191,8 @@ class _PdfiumDocument:
         if content.lacks_words:
             self._take_words_of_pypdf(content, number)
         items = [item if isinstance(item, int) else values_of(item) for item in content.items]
-        return items, content.pictures, content.files, content.is_scan
+        tables = [[getattr(table, name) for name in PageTable.__slots__] for table in content.tables]
+        return items, content.pictures, content.files, content.is_scan, tables
 
     def _take_words_of_pypdf(self, content: PageContent, number: int) -> None:
         """Takes the text of a page from pypdf, without places, if that finds more than PDFium."""

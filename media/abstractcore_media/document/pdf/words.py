@@ -38,8 +38,8 @@ class Run:
     """Words of one line that are painted at once, with their places in the frame of their text: `lefts` and `rights`
     along the line, `base` down the page.
 
-    `follows` is whether no space stands before it. `visibility` is "seen", "doubtful" for what may not show,
-    "unpainted" for what is not painted, as in the text layer of a scan.
+    `follows` is whether no space stands before it. `visibility` is "seen", "doubtful" for what may not show, "covered"
+    for what something later may cover, "unpainted" for what is not painted, as in the text layer of a scan.
     """
 
     words: list[str]
@@ -52,6 +52,8 @@ class Run:
     marks: Marks = PLAIN
     address: str = ""
     """The address that it links to."""
+    owner: int = 0
+    """The text object that it is of."""
 
     @property
     def left(self) -> float:
@@ -67,6 +69,12 @@ class Run:
     def box(self) -> tuple[float, float, float, float]:
         """Left, top, right and bottom."""
         return self.lefts[0], self.base - 0.75 * self.size, self.rights[-1], self.base + 0.2 * self.size
+
+    @property
+    def middle(self) -> tuple[float, float, float, float]:
+        """The box of the middle of its small letters, without what edges of a box that covers them may leave."""
+        width = 0.1 * (self.right - self.left)
+        return self.left + width, self.base - 0.5 * self.size, self.right - width, self.base
 
     def part(self, begin: int, end: int) -> Run:
         """Returns some of its words."""
@@ -89,6 +97,7 @@ class _Painting:
     angle: int | None
     """Degrees of its direction, counterclockwise; None for a diagonal text."""
     visibility: str
+    owner: int
 
 
 class TextPage:
@@ -176,7 +185,8 @@ class TextPage:
             size = call.FPDFText_GetFontSize(self._handle, index) * math.hypot(floats[2], floats[3])
             angle = math.degrees(math.atan2(floats[1], floats[0])) % 360
         turn = round(angle / 90) * 90
-        painting = _Painting(size, turn % 360 if abs(angle - turn) <= _UPRIGHT else None, self._visibility(owner, size))
+        turned = turn % 360 if abs(angle - turn) <= _UPRIGHT else None
+        painting = _Painting(size, turned, self._visibility(owner, size), owner)
         self._paintings[owner] = painting
         return painting
 
@@ -216,7 +226,8 @@ class TextPage:
             words = [word.translate(_LIGATURES) for word in words]
         begin = spans[0][0]
         follows = begin > 0 and not text[begin - 1].isspace()
-        run = Run(words, lefts, rights, _down(*self._origin(begin), angle), size, follows, painting.visibility)
+        base = _down(*self._origin(begin), angle)
+        run = Run(words, lefts, rights, base, size, follows, painting.visibility, owner=painting.owner)
         if any(map(gt, lefts, rights)):  # from right to left
             run.lefts, run.rights = list(map(min, lefts, rights)), list(map(max, lefts, rights))
             yield from (run.part(index, index + 1) for index in range(len(words)))
