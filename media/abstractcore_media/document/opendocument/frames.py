@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
 from ..equations import in_markdown, latex_of_mathml
 from .package import OpenDocument
-from .paragraphs import SHAPES, outermost, shapes_in, text_of, texts_of
+from .paragraphs import shapes_in, text_of, texts_of
+from .references import SHAPES, outermost
 from .vocabulary import FIELDS
 
 _IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})

@@ -11,7 +11,8 @@ from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_i
 from ..format_handler import DocumentFile
 from .frames import alternative_text, background, edges, frame_blocks, inner_shapes
 from .package import OpenDocument
-from .paragraphs import SHAPES, comment_of, text_of, texts_of
+from .paragraphs import comment_of, text_of, texts_of
+from .references import SHAPES
 from .vocabulary import OPEN_DOCUMENT
 
 VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
@@ -46,6 +47,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
     yield from edges(package, "footer")
     yield from background(package)
+    yield from package.account()
 
 
 def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float, float]) -> Iterator[Block]:

@@ -10,7 +10,8 @@ from ..blocks import Block, BlockPlace, MarkdownText, heading, list_item
 from ..format_handler import DocumentFile
 from .frames import background, edges, frame_blocks, inner_shapes, table_blocks
 from .package import OpenDocument
-from .paragraphs import SHAPES, pieces_of
+from .paragraphs import pieces_of
+from .references import SHAPES
 from .vocabulary import OPEN_DOCUMENT
 
 VOCABULARY = replace(OPEN_DOCUMENT, places={"text:p": "paragraph", "text:h": "paragraph"})
@@ -29,6 +30,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield from reader.blocks(element)
     yield from edges(package, "footer")
     yield from background(package)
+    yield from package.account()
 
 
 @dataclass(slots=True)
