@@ -9,7 +9,7 @@ import pytest
 from docx.document import Document
 from docx.oxml import parse_xml
 
-from abstractcore_media.document.office.docx_numbering import numbered as number_text
+from abstractcore_media.document.counting import numbered as number_text
 from tests.media.document.documents import converted, losses
 from tests.media.document.numbered_documents import WORD, add_item, level, numbered, saved
 

@@ -122,3 +122,59 @@ def test_fields_on_slides_and_sheets_are_shapes():
     assert "Ann" in text_of(f"<draw:page>{forms}{control}</draw:page>", kind="presentation")
     sheet = f"<table:table>{forms}<table:shapes>{control}</table:shapes></table:table>"
     assert "Ann" in text_of(sheet, kind="spreadsheet")
+
+
+def numbers(format: str, *, level: int = 1, more: str = "") -> str:
+    return f'<text:list-level-style-number text:level="{level}" style:num-format="{format}" {more}/>'
+
+
+def item(text: str, inner: str = "", more: str = "") -> str:
+    return f"<text:list-item {more}>{f'<text:p>{text}</text:p>' if text else ''}{inner}</text:list-item>"
+
+
+def items(*inside: str, more: str = 'text:style-name="L"') -> str:
+    return f"<text:list {more}>{''.join(inside)}</text:list>"
+
+
+@pytest.mark.parametrize(
+    ("format", "expected"),
+    [("1", "28"), ("a", "ab"), ("A", "AB"), ("i", "xxviii"), ("I", "XXVIII"), ("", ""), ("unknown", "28")],
+)
+def test_items_have_the_number_format_of_their_list(format: str, expected: str):
+    level = numbers(format, more='style:num-prefix="(" style:num-suffix=")" text:start-value="28"')
+    styles = f'<text:list-style style:name="L">{level}</text:list-style>'
+    for kind, around in {"text": "{}", "presentation": "<draw:page><draw:frame><draw:text-box>{}</draw:text-box>"
+                         "</draw:frame></draw:page>"}.items():  # fmt: skip
+        assert f"({expected}) word" in text_of(around.format(items(item("word"))), styles, kind)
+
+
+def test_lists_count_on_and_start_again_as_libreoffice_shows_them():
+    levels = numbers("1", more='style:num-suffix="."') + numbers(
+        "1", level=2, more='style:num-suffix="." text:display-levels="2"'
+    )
+    styles = f'<text:list-style style:name="L">{levels}</text:list-style>'
+    body = items(item("a", items(item("b"), item("c"), more="")), item("d<text:line-break/>e"))
+    body += items(item("", items(item("f"), more="")), more='text:style-name="L" text:continue-numbering="true"')
+    body += items(
+        item("g"),
+        item("h", more='text:start-value="7"'),
+        "<text:list-header><text:p>head</text:p></text:list-header>",
+        item("i"),
+    )
+    lines = [line.strip() for line in text_of(body, styles).splitlines() if line.strip()]
+    assert lines == ["1. a", "1.1. b", "1.2. c", "2. d", "e", "2.1. f", "1. g", "7. h", "head", "8. i"]
+
+
+def test_headings_are_numbered_by_the_outline():
+    outline = (
+        '<text:outline-style><text:outline-level-style text:level="1" style:num-format="A"/>'
+        '<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2" style:num-suffix=")"/>'
+        '</text:outline-style><style:style style:name="Off" style:family="paragraph" style:list-style-name=""/>'
+    )
+    heading = '<text:h text:outline-level="{}" {}>{}</text:h>'
+    rows = [(1, "", "Soil"), (2, "", "Clay"), (2, 'text:style-name="Off"', "Aside"), (2, "", "Sand"), (1, "", "Rain"),
+            (2, 'text:restart-numbering="true" text:start-value="4"', "Snow"), (3, "", "Ice")]  # fmt: skip
+    lines = text_of("".join(heading.format(*row) for row in rows), outline).split("\n\n")
+    assert [line for line in lines if line] == [
+        "# A Soil", "## A.1) Clay", "## Aside", "## A.2) Sand", "# B Rain", "## B.4) Snow", "### Ice"
+    ]  # fmt: skip

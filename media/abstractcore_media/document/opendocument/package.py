@@ -15,13 +15,16 @@ from ...common.extras import missing_extra
 from ..office.decryption import needs_password, wrong_password
 from ..xml_elements import elements
 from ..zip_members import ZipMembers
+from .numbering import ListNumbers
 from .references import References
+from .styles import TextStyles
 
 if TYPE_CHECKING:
     from ..blocks import Block
     from ..format_handler import DocumentFile
 
 _MAX_ITERATIONS = 2_000_000
+_STYLES = frozenset({"list-style", "outline-style", "style"})
 _REFERRED_TO = frozenset({"changed-region", "form"})
 _CHECKED = 1024
 """The bytes that the checksum of an encrypted member covers."""
@@ -42,12 +45,17 @@ class OpenDocument:
         }
         if self._encrypted and file.password is None:
             raise needs_password(file.name)
-        self._references = References(file.losses)
+        self.numbers = ListNumbers()
+        self.styles = TextStyles()
+        self._references = References(self.styles, file.losses)
         for part in ("styles.xml", "content.xml"):
-            for each in self._raw(part, frozenset({"style"}), frozenset({"body", "master-styles"})):
-                if each.tag != "style":
+            for each in self._raw(part, _STYLES, frozenset({"body", "master-styles"})):
+                if each.tag == "style":
+                    self.styles.add(each)
+                elif each.tag in _STYLES:
+                    self.numbers.add(each)
+                else:
                     break
-                self._references.styles.add(each)
 
     def read(self, path: str) -> bytes:
         """Returns the content of a member, b"" if there is none."""

@@ -66,24 +66,36 @@ def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float
             yield heading(texts_of(shape), 2, place)
         elif shape.find("text-box") is not None:
             for box in shape.iterfind("text-box"):
-                yield from _texts(box, place, -1)
+                yield from _texts(box, package, place)
                 yield from inner_shapes(box, package, place, f"slide {number} shape {index}")
         else:
             yield from frame_blocks(shape, package, place, f"slide {number} table {index}")
 
 
-def _texts(element: Element, place: BlockPlace, depth: int, marker: str = "-") -> Iterator[Block]:
+def _texts(element: Element, package: OpenDocument, place: BlockPlace) -> Iterator[Block]:
     for child in element:
         if child.tag == "list":
-            for item in child:
-                yield from _texts(item, place, depth + 1, item.findtext("number") or "-")
-        elif child.tag in SHAPES:
-            continue
+            style = child.get("style-name", "")
+            yield from _list(child, package, place, (0, style, package.numbers.begin(child, style)))
         elif child.tag in ("p", "h"):
-            text = text_of(child)
-            yield list_item(text, marker, depth, place) if depth >= 0 else MarkdownText(text, place)
-        else:
+            yield MarkdownText(text_of(child), place)
+        elif child.tag not in SHAPES:
             yield MarkdownText(texts_of(child), place)
+
+
+def _list(element: Element, package: OpenDocument, place: BlockPlace, own: tuple[int, str, str]) -> Iterator[Block]:
+    depth, style, key = own
+    for item in element:
+        marker = ""
+        if item.tag == "list-item" and any(child.tag in ("p", "h") for child in item):
+            counted = package.numbers.item(key, style, depth, item)
+            marker = item.findtext("number") or counted
+        for child in item:
+            if child.tag == "list":
+                yield from _list(child, package, place, (depth + 1, child.get("style-name") or style, key))
+            elif child.tag in ("p", "h"):
+                yield list_item(text_of(child), marker or " ", depth, place)
+                marker = ""
 
 
 def _notes(notes: Element) -> str:

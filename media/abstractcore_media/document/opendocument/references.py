@@ -1,4 +1,4 @@
-"""Puts in place what elements of an OpenDocument file refer to: marks of styles, form controls and tracked deletions."""
+"""Puts in place what elements of OpenDocument files refer to: styles of words, form controls, tracked deletions."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _FIELDS = frozenset(
 
 
 class References:
-    """The styles, form controls and tracked deletions of one file, as far as it is read."""
+    """The form controls and tracked deletions of one file, as far as it is read, and its styles."""
 
-    def __init__(self, losses: LossCounter) -> None:
-        self.styles = TextStyles()
+    def __init__(self, styles: TextStyles, losses: LossCounter) -> None:
+        self._styles = styles
         self._losses = losses
         self._controls: dict[str, str] = {}
         self._unplaced: set[str] = set()
@@ -60,7 +60,7 @@ class References:
         """Marks the words of an element, and puts controls and deletions in it where they are shown."""
         if self._controls or self._deleted:
             self._place(element, element.tag in _IN_PARAGRAPHS)
-        if self.styles.has_marks:
+        if self._styles.has_marks:
             self._mark(element, NO_PROPERTIES)
 
     def account(self) -> Iterator[Block]:
@@ -84,7 +84,7 @@ class References:
                 self._place(child, is_in_paragraph or child.tag in _IN_PARAGRAPHS)
 
     def _mark(self, element: Element, inherited: RunProperties) -> None:
-        own = self.styles.of(element)
+        own = self._styles.of(element)
         if own is not NO_PROPERTIES:
             inherited = own.over(inherited)
             element.set(RISE, inherited.rise or "")

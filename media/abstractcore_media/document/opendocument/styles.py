@@ -1,8 +1,9 @@
-"""The styles of OpenDocument files that mark words: raised, lowered, struck through and hidden ones."""
+"""The styles of words and paragraphs of OpenDocument files: marks, lists, titles."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from ..marks import NO_PROPERTIES, RunProperties
@@ -19,11 +20,14 @@ class TextStyles:
     def __init__(self) -> None:
         self._own: dict[tuple[str, str], RunProperties] = {}
         self._parents: dict[tuple[str, str], str] = {}
+        self._lists: dict[str, str] = {}
 
     def add(self, style: Element) -> None:
         """Adds a style; those of other families say nothing of words."""
         key = style.get("family", ""), style.get("name", "")
         self._parents[key] = style.get("parent-style-name", "")
+        if (name := style.get("list-style-name")) is not None:
+            self._lists[key[1]] = name
         for each in style.iterfind("text-properties"):
             properties = _properties(each)
             if properties != NO_PROPERTIES:
@@ -36,15 +40,27 @@ class TextStyles:
 
     def of(self, element: Element) -> RunProperties:
         """Returns what the style of a span or paragraph says of its words."""
-        family = _FAMILIES.get(element.tag)
-        name = element.get("style-name", "") if family else ""
         found = NO_PROPERTIES
+        for key in self._line(element):
+            found = found.over(self._own.get(key, NO_PROPERTIES))
+        return found
+
+    def list_of(self, paragraph: Element) -> str | None:
+        """Returns the list style that the style of a paragraph names: "" for none of all, None if it says nothing."""
+        return next((self._lists[name] for _, name in self._line(paragraph) if name in self._lists), None)
+
+    def is_title(self, paragraph: Element) -> bool:
+        """Returns whether a paragraph is the title of the document."""
+        return any(name == "Title" for _, name in self._line(paragraph))
+
+    def _line(self, element: Element) -> Iterator[tuple[str, str]]:
+        """Yields the style of a span or paragraph, and those that it is based on."""
+        family, name = _FAMILIES.get(element.tag, ""), element.get("style-name", "")
         for _ in range(_MAX_PARENTS):
             if not family or not name:
-                break
-            found = found.over(self._own.get((family, name), NO_PROPERTIES))
+                return
+            yield family, name
             name = self._parents.get((family, name), "")
-        return found
 
 
 def _properties(element: Element) -> RunProperties:
