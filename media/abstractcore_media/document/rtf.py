@@ -17,12 +17,13 @@ from .counting import numbered
 from .format_handler import DocumentFile
 from .marks import PLAIN, MarkedText, Marks
 from .office.decryption import OLE, decrypted
-from .rtf_source import DELETION, EDGES, END, MARKED, with_marks
+from .rtf_source import DELETION, EDGES, END, HEADINGS, MARKED, with_marks
 
 if TYPE_CHECKING:
     import anydoc
 
 _SPECIAL = re.compile(f"([{END}-{DELETION}])")
+_HEADING = re.compile(f"[{''.join(HEADINGS)}]")
 _NUMBER_FORMATS = {
     "lower_alpha": "lowerLetter",
     "upper_alpha": "upperLetter",
@@ -120,8 +121,9 @@ class _RtfReader:
             self._paragraphs += 1
             place = BlockPlace(paragraph=self._paragraphs)
             text, pictures = self._inline(block.content or (), place)
-            if block.kind == "heading":
-                yield heading(text, block.level or 1, place)
+            level = HEADINGS.get(text[:1], block.level or 1 if block.kind == "heading" else 0)
+            if level:
+                yield heading(_HEADING.sub("", text), level, place)
             elif block.kind in ("code_block", "math"):
                 yield fenced(block.text or "", block.lang or "", place)
             else:

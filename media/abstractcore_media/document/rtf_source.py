@@ -19,13 +19,19 @@ END = chr(_FIRST)
 EDGES = {chr(_FIRST + 8): "header", chr(_FIRST + 9): "footer"}
 DELETION = chr(_FIRST + 10)
 """Stands before the words of a tracked deletion."""
+HEADINGS = {chr(_FIRST + 16 + level): level + 1 for level in range(9)}
+"""Stand before the words of headings."""
+_OF_LEVEL = {level: character for character, level in HEADINGS.items()}
 _CODES = {marks: character for character, marks in MARKED.items()}
 _TOKEN = re.compile(rb"\\([a-z]{1,32})(-?[0-9]{1,10})? ?|[{}]|(?:[^\\{}]|\\'[0-9a-fA-F]{2})+|\\[^a-z]|\\")
 _BYTE = re.compile(rb"\\'([0-9a-fA-F]{2})")
 _FALLBACK = re.compile(rb"\\'[0-9a-fA-F]{2}|[^\\{}\r\n]")
-_WORDS = rb"(?:super|sub|up|dn|striked?|deleted|v|header[lrf]?|footer[lrf]?|annotation|atnauthor|mac)(?![a-z])"
-_IS_NEEDED = re.compile(rb"\\" + _WORDS)
-_STRETCH = re.compile(rb"(?:[^\\{}]++|\\(?:'|(?!(?:bin|uc)(?![a-z])|" + _WORDS + rb")[a-z]++|[^a-z'*]))++")
+_WORDS = (
+    rb"(?:super|sub|up|dn|striked?|deleted|v|header[lrf]?|footer[lrf]?|annotation|atnauthor|mac|outlinelevel)(?![a-z])"
+)
+_HEADING_STYLE = re.compile(rb"\{\\s([0-9]{1,5})[^0-9{}][^{}]{0,2000}?[ \r\n][Hh]eading ([1-9]);?\}")
+_IS_NEEDED = re.compile(rb"\\" + _WORDS + rb"|[Hh]eading [1-9];?\}")
+_STRETCH = re.compile(rb"(?:[^\\{}]++|\\(?:'|(?!(?:bin|uc|s)(?![a-z])|" + _WORDS + rb")[a-z]++|[^a-z'*]))++")
 """What says nothing of marks."""
 _HAS_TEXT = re.compile(rb"\\par(?![a-z])|(?:^|\s)[^\\{}\s]")
 _ESCAPED = frozenset((rb"\{", rb"\}", rb"\\", rb"\~", rb"\_"))
@@ -92,6 +98,7 @@ class _Writer:
         self._begins: list[bytes] = []
         """What a group begins with, until it is known what it is."""
         self._author = b""
+        self._heading_styles = {int(style): int(level) for style, level in _HEADING_STYLE.findall(data)}
         self._is_mac = False
         self._was_hidden = self._was_deleted = False
 
@@ -162,6 +169,9 @@ class _Writer:
         setter = _SETTERS.get(word)
         if setter is not None:
             self._group = setter(self._group, number)
+        elif word in (b"outlinelevel", b"s") and self._group.is_text and number is not None:
+            level = number + 1 if word == b"outlinelevel" else self._heading_styles.get(number, 0)
+            token += self._special(_OF_LEVEL[level]) if level in _OF_LEVEL else b""
         elif word == b"mac":
             self._is_mac = True
         elif word in _BREAKS:

@@ -35,6 +35,21 @@ def test_words_keep_their_marks(body: str, expected: str):
     assert text_of(rf"\pard {body}\par") == expected
 
 
+@pytest.mark.parametrize(
+    ("style", "words", "expected"),
+    [
+        (r"\s1\outlinelevel0 Chapter", r"\s1\b", "# Stock"),
+        (r"\s1\b Heading 1", r"\s1", "# Stock"),
+        (r"\s2\b heading 3", r"\s2\outlinelevel2", "### Stock"),
+        (r"\s1\b Chapter", r"\s1\outlinelevel1", "## Stock"),
+        (r"\s1\b Chapter", r"\s1", "Stock"),
+    ],
+)
+def test_headings_have_their_level(style: str, words: str, expected: str):
+    body = rf"{{\stylesheet{{\s0 Normal;}}{{{style};}}}}\pard{words} Stock\par\pard plain\par"
+    assert text_of(body) == f"{expected}\n\nplain"
+
+
 def test_tracked_deletions_are_struck_through_and_counted():
     assert text_of(r"\pard pay {\deleted 9}{\deleted\b 9} {\revised 79}, {\deleted all}\par") == (
         "pay ~~99~~ 79, ~~all~~\n\n[tracked deletions, shown as ~~struck through~~: 2]"
@@ -42,7 +57,7 @@ def test_tracked_deletions_are_struck_through_and_counted():
 
 
 def test_hidden_words_are_counted_and_not_shown():
-    conversion = converted(rf"{HEAD}\pard seen{{\v un{{\b seen}}}} {{\v x\v0 y}}\par}}".encode(), "file.rtf")
+    conversion = converted(rf"{HEAD}\pard seen{{\v un{{\b seen}}}} or {{\v x\v0 y}}\par}}".encode(), "file.rtf")
     assert conversion.text == "seen or y"
     assert losses(conversion) == {"hidden texts": (2, None)}
 

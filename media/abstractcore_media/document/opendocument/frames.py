@@ -14,6 +14,8 @@ from .paragraphs import shapes_in, text_of, texts_of
 from .references import SHAPES, outermost
 from .vocabulary import FIELDS
 
+_NO_NUMBER = "NaN"
+"""What charts have in the cells of missing values."""
 _IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})
 
 
@@ -138,7 +140,8 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _cells(row: Element) -> list[str]:
-    return [cell_text(cell) for cell in row if cell.tag in ("table-cell", "covered-table-cell")]
+    texts = (cell_text(cell) for cell in row if cell.tag in ("table-cell", "covered-table-cell"))
+    return ["" if text == _NO_NUMBER else text for text in texts]
 
 
 def cell_text(cell: Element) -> str:
@@ -171,7 +174,7 @@ def _decoded(text: str) -> bytes:
 
 def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the titles of a chart and the table behind it, or the text of a formula; other objects are lost."""
-    path = found.get("href", "").removeprefix("./")
+    path = found.get("href", "").removeprefix("./").rstrip("/")
     part = f"{path}/content.xml"
     is_known = False
     for content in package.elements(part, _IN_OBJECTS) if path else outermost(found, _IN_OBJECTS):
