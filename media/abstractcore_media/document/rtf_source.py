@@ -84,10 +84,10 @@ _SETTERS: Mapping[bytes, Callable[[_Group, int | None], _Group]] = {
 
 def with_marks(data: bytes, losses: LossCounter) -> bytes:
     """Returns the source with the characters of this module around its marked words."""
-    return _Writer(data, losses).written() if _IS_NEEDED.search(data) else data
+    return _SourceWriter(data, losses).written() if _IS_NEEDED.search(data) else data
 
 
-class _Writer:
+class _SourceWriter:
     def __init__(self, data: bytes, losses: LossCounter) -> None:
         self._data = data
         self._losses = losses

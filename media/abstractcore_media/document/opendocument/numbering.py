@@ -21,7 +21,7 @@ _FORMATS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class _ListLevel:
     """`format` is None for a bullet, "" for no number; `pattern` has all of the text, "%1%.%2%)", or is ""."""
 
     format: str | None
@@ -37,7 +37,7 @@ class ListNumbers:
     """The list styles of one file, and how far each list of it has counted."""
 
     def __init__(self) -> None:
-        self._styles: dict[str, dict[int, _Level]] = {}
+        self._styles: dict[str, dict[int, _ListLevel]] = {}
         self._counters: dict[str, dict[int, int]] = {}
         self._last: dict[str, str] = {}
         """The last list of each style."""
@@ -74,7 +74,7 @@ class ListNumbers:
         marker = self._next(_OUTLINE, levels, level, start)
         return "" if marker == BULLET else marker
 
-    def _next(self, key: str, levels: dict[int, _Level], level: int, start: int) -> str:
+    def _next(self, key: str, levels: dict[int, _ListLevel], level: int, start: int) -> str:
         own = levels.get(level)
         if own is None:
             return BULLET
@@ -99,9 +99,9 @@ class ListNumbers:
         return " ".join(f"{own.before}{'.'.join(numbers)}{own.after}".split())
 
 
-def _level(element: Element) -> _Level:
+def _level(element: Element) -> _ListLevel:
     is_number = element.tag in ("list-level-style-number", "outline-level-style")
-    return _Level(
+    return _ListLevel(
         element.get("num-format", "") if is_number else None,
         element.get("num-prefix", ""),
         element.get("num-suffix", ""),
@@ -112,7 +112,7 @@ def _level(element: Element) -> _Level:
     )
 
 
-def _shown(number: int, level: _Level) -> str:
+def _shown(number: int, level: _ListLevel) -> str:
     format = level.format or ""
     if format in ("a", "A"):
         text = numbered(number, "lowerLetter") if level.is_doubled else _letters(number)

@@ -14,7 +14,7 @@ _CHARACTERS = {"tab": "\t", "line-break": "\n"}
 
 def pieces_of(paragraph: Element) -> list[str | Element]:
     """Returns texts with their marks, and the frames between them."""
-    return _Pieces().of(paragraph)
+    return _ParagraphWalk().of(paragraph)
 
 
 def text_of(paragraph: Element) -> str:
@@ -34,7 +34,7 @@ def shapes_in(element: Element) -> Iterator[Element]:
     return outermost(element, SHAPES)
 
 
-class _Pieces:
+class _ParagraphWalk:
     """Collects the pieces of one paragraph."""
 
     def __init__(self) -> None:
