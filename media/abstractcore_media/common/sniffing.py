@@ -136,8 +136,12 @@ def _zip_type(head: bytes, named: str | None) -> str:
             return media_type
     if b"META-INF/container.xml" in members:
         return "application/epub+zip"
-    # The member that distinguishes an Office file may stand behind the head.
-    return named if is_office and named is not None and "officedocument" in named else "application/zip"
+    # The member that distinguishes an Office file may stand behind the head, or be packed.
+    is_open = any(member.startswith(_OPEN_DOCUMENT_MEMBERS) for member in members)
+    is_named = named is not None and (
+        (is_office and "officedocument" in named) or (is_open and "opendocument" in named)
+    )
+    return named if is_named and named is not None else "application/zip"
 
 
 def _zip_members(head: bytes) -> Iterator[bytes]:
@@ -154,6 +158,7 @@ def _zip_members(head: bytes) -> Iterator[bytes]:
             return
 
 
+_OPEN_DOCUMENT_MEMBERS = (b"Configurations2/", b"META-INF/manifest.xml", b"content.xml", b"mimetype")
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_FOLDERS = (
     (b"word/", _OFFICE + "wordprocessingml.document"),

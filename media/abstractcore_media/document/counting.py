@@ -1,6 +1,8 @@
-"""Numbers as lists count them: letters, Roman numbers and English words."""
+"""Numbers as lists count them: letters, Roman numbers, English words, and the number formats of WordprocessingML."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 _LEAST, _MOST = 1, 3999
 _ROMAN = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
@@ -60,3 +62,67 @@ def english_ordinal(number: int) -> str:
     head, mark, last = words.rpartition("-") if "-" in words.rpartition(" ")[2] else words.rpartition(" ")
     last = _IRREGULAR.get(last) or (f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th")
     return f"{head}{mark}{last}"
+
+
+def numbered(number: int, style: str) -> str:
+    """Returns a number in a number format of WordprocessingML; in decimal where the format is not known."""
+    if style in _FORMATS:
+        return _FORMATS[style](number)
+    if style.isdecimal():  # a format of its own, such as 001
+        return str(number).zfill(min(len(style), 20))
+    return str(number)
+
+
+def _in_range(first: str, last: int, otherwise: Callable[[int], str] = str) -> Callable[[int], str]:
+    return lambda number: chr(ord(first) + number - 1) if 1 <= number <= last else otherwise(number)
+
+
+def _repeated(letters: str) -> Callable[[int], str]:
+    return lambda number: alphabetic(number, letters)
+
+
+def _cjk(number: int) -> str:
+    """Returns a number in Chinese characters, up to 99."""
+    digits = "〇一二三四五六七八九"
+    if not 0 <= number < 100:
+        return "".join(digits[int(digit)] for digit in str(number)) if number >= 0 else str(number)
+    tens, ones = divmod(number, 10)
+    if not tens:
+        return digits[ones]
+    return (digits[tens] if tens > 1 else "") + "十" + (digits[ones] if ones else "")
+
+
+_LATIN = "abcdefghijklmnopqrstuvwxyz"
+_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
+_FORMATS: dict[str, Callable[[int], str]] = {
+    "none": lambda number: "",
+    "decimalZero": lambda number: f"{number:02d}",
+    "lowerLetter": _repeated(_LATIN),
+    "upperLetter": _repeated(_LATIN.upper()),
+    "lowerRoman": lambda number: roman(number).lower(),
+    "upperRoman": roman,
+    "ordinal": lambda number: f"{number}{ordinal_ending(number)}",
+    "cardinalText": lambda number: english_cardinal(number).capitalize(),
+    "ordinalText": lambda number: english_ordinal(number).capitalize(),
+    "numberInDash": lambda number: f"- {number} -",
+    "hex": lambda number: f"{number:X}",
+    "chicago": _repeated("*†‡§"),
+    "decimalFullWidth": lambda number: str(number).translate({48 + digit: 0xFF10 + digit for digit in range(10)}),
+    "decimalEnclosedCircle": _in_range("①", 20),
+    "decimalEnclosedParen": _in_range("⑴", 20),
+    "decimalEnclosedFullstop": _in_range("⒈", 20),
+    "russianLower": _repeated(_RUSSIAN),
+    "russianUpper": _repeated(_RUSSIAN.upper()),
+    "aiueoFullWidth": _repeated(
+        "アイウエオカキクケコサシスセソタチツテト"
+        "ナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
+    ),
+    "iroha": _repeated("ｲﾛﾊﾆﾎﾍﾄﾁﾘﾇﾙｦﾜｶﾖﾀﾚｿﾂﾈﾅﾗﾑｳヰﾉｵｸﾔﾏｹﾌｺｴﾃｱｻｷﾕﾒﾐｼヱﾋﾓｾｽ"),
+    "ganada": _repeated("가나다라마바사아자차카타파하"),
+    "ideographDigital": lambda number: "".join("〇一二三四五六七八九"[int(digit)] for digit in str(abs(number))),
+    "ideographTraditional": _repeated("甲乙丙丁戊己庚辛壬癸"),
+    **dict.fromkeys(
+        ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "taiwaneseCounting",
+         "taiwaneseCountingThousand", "koreanCounting"), _cjk
+    ),
+}  # fmt: skip

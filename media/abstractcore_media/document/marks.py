@@ -19,6 +19,26 @@ class Marks:
 PLAIN = Marks()
 
 
+@dataclass(frozen=True, slots=True)
+class RunProperties:
+    """How the words of a run are set; None where the run says nothing of it."""
+
+    rise: str | None = None
+    is_struck: bool | None = None
+    is_hidden: bool | None = None
+
+    def over(self, base: RunProperties) -> RunProperties:
+        """Returns these properties, and those of `base` where there are none."""
+        return RunProperties(
+            base.rise if self.rise is None else self.rise,
+            base.is_struck if self.is_struck is None else self.is_struck,
+            base.is_hidden if self.is_hidden is None else self.is_hidden,
+        )
+
+
+NO_PROPERTIES = RunProperties()
+
+
 class MarkedText:
     """Collects the runs of a text; neighbours of the same marks are one piece."""
 

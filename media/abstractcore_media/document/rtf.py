@@ -1,10 +1,11 @@
 """RTF, and the old formats of Word and PowerPoint (DOC, PPT), read by anydoc. Blocks are counted as paragraphs from 1.
 
-The library gives no slides of a PPT, and leaves out hidden text, headers and comments.
+The library gives no slides of a PPT, and of a DOC no headers and comments. Of RTF it gets a source in which they stand.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,23 @@ from abstractcore.errors import MediaError
 
 from ..common.extras import missing_extra
 from .blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, fenced, heading, list_item, table
+from .counting import numbered
 from .format_handler import DocumentFile
+from .marks import PLAIN, MarkedText, Marks
 from .office.decryption import OLE, decrypted
+from .rtf_source import DELETION, EDGES, END, HEADINGS, MARKED, with_marks
 
 if TYPE_CHECKING:
     import anydoc
 
+_SPECIAL = re.compile(f"([{END}-{DELETION}])")
+_HEADING = re.compile(f"[{''.join(HEADINGS)}]")
+_NUMBER_FORMATS = {
+    "lower_alpha": "lowerLetter",
+    "upper_alpha": "upperLetter",
+    "lower_roman": "lowerRoman",
+    "upper_roman": "upperRoman",
+}
 _MAX_BYTES = 100_000_000
 _FORMATS = {
     "application/msword": "doc",
@@ -38,6 +50,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     data = file.data
     if file.password is not None and data.startswith(OLE):
         data = decrypted(file)
+    if _FORMATS[file.media_type] == "rtf":
+        data = with_marks(data, file.losses)
     yield from _RtfReader(_document(anydoc, data, file)).all()
 
 
@@ -70,15 +84,34 @@ class _RtfReader:
         self._shown: set[int] = set()
         self._paragraphs = 0
         self._tables = 0
+        self._deletions = 0
+        self._marks = PLAIN
 
     def all(self) -> Iterator[Block]:
-        yield from self._blocks(self._document.blocks)
+        yield from self._body()
         for note in self._document.notes:
             texts = (block.text for block in self._blocks(note.blocks) if isinstance(block, MarkdownText))
             yield MarkdownText(f"[^{note.id}]: {' '.join(texts)}", BlockPlace(member=f"{note.kind}s"), "notes")
         for index, asset in enumerate(self._assets):
             if index not in self._shown and asset.media_type.startswith("image/"):
                 yield Picture(asset.data, asset.origin_part or f"picture {index + 1}")
+        if self._deletions:
+            yield MarkdownText(f"[tracked deletions, shown as ~~struck through~~: {self._deletions}]")
+
+    def _body(self) -> Iterator[Block]:
+        """Yields the blocks, and then the texts of headers and footers, each once."""
+        edge = ""
+        texts: dict[tuple[str, str], None] = {}
+        for block in self._blocks(self._document.blocks):
+            text = block.text.strip() if isinstance(block, MarkdownText) else ""
+            if text in EDGES:
+                edge = EDGES[text]
+            elif edge and isinstance(block, MarkdownText):
+                texts[edge, " ".join(text.split())] = None
+            else:
+                yield block
+        for edge, text in texts:
+            yield MarkdownText(f"[{edge}: {text}]" if text else "", BlockPlace(member=edge), edge)
 
     def _blocks(self, blocks: Sequence[anydoc.Block], depth: int = 0) -> Iterator[Block]:
         for block in blocks:
@@ -88,8 +121,9 @@ class _RtfReader:
             self._paragraphs += 1
             place = BlockPlace(paragraph=self._paragraphs)
             text, pictures = self._inline(block.content or (), place)
-            if block.kind == "heading":
-                yield heading(text, block.level or 1, place)
+            level = HEADINGS.get(text[:1], block.level or 1 if block.kind == "heading" else 0)
+            if level:
+                yield heading(_HEADING.sub("", text), level, place)
             elif block.kind in ("code_block", "math"):
                 yield fenced(block.text or "", block.lang or "", place)
             else:
@@ -99,7 +133,10 @@ class _RtfReader:
     def _nested(self, block: anydoc.Block, depth: int) -> Iterator[Block]:
         if block.list is not None:
             for number, item in enumerate(block.list.items, block.list.start):
-                marker = item.marker_label or ("-" if block.list.marker == "bullet" else f"{number}.")
+                kind = block.list.marker
+                marker = item.marker_label or (
+                    "-" if kind == "bullet" else f"{numbered(number, _NUMBER_FORMATS.get(kind, 'decimal'))}."
+                )
                 for inner in self._blocks(item.blocks, depth + 1):
                     if isinstance(inner, MarkdownText) and not inner.group:
                         yield list_item(inner.text, marker, depth, inner.place)
@@ -128,7 +165,7 @@ class _RtfReader:
 
     def _inline(self, content: Sequence[anydoc.Inline], place: BlockPlace) -> tuple[str, list[Block]]:
         """Returns a text, and the pictures in it."""
-        texts: list[str] = []
+        found = MarkedText()
         pictures: list[Block] = []
         for each in content:
             if each.kind == "image":
@@ -137,16 +174,29 @@ class _RtfReader:
                 text, inner = self._inline(each.content or (), place)
                 pictures += inner
                 target = each.target
-                texts.append(f"[{text}]({target.value})" if target and target.kind == "external" else text)
+                found.add(f"[{text}]({target.value})" if target and target.kind == "external" else text)
             elif each.kind == "line_break":
-                texts.append("\n")
+                found.add("\n")
             elif each.kind == "note_ref":
-                texts.append(f"[^{each.note_id}]")
+                found.add(f"[^{each.note_id}]")
             elif each.kind == "checkbox":
-                texts.append("[x] " if each.checked else "[ ] ")
+                found.add("[x] " if each.checked else "[ ] ")
             else:
-                texts.append(each.text or "")
-        return "".join(texts), pictures
+                self._add(each, found)
+        return found.taken(), pictures
+
+    def _add(self, each: anydoc.Inline, found: MarkedText) -> None:
+        """Adds a run with the marks that stand around its words, or else with those that the library knows."""
+        marks = Marks(is_struck=True) if each.style is not None and each.style.strike else PLAIN
+        for piece in _SPECIAL.split(each.text or ""):
+            if piece in MARKED:
+                self._marks = MARKED[piece]
+            elif piece == END:
+                self._marks = PLAIN
+            elif piece == DELETION:
+                self._deletions += 1
+            else:
+                found.add(piece, marks if self._marks is PLAIN else self._marks)
 
     def _picture(self, each: anydoc.Inline, place: BlockPlace) -> Block:
         index = each.source.asset_id if each.source is not None else None

@@ -196,3 +196,13 @@ def test_one_handler_recognises_a_file(file: str):
     head = (FILES / file).read_bytes()[:8192]
     claims = [handler.name for handler in register_media_handlers() if handler.recognise(head, file, None)]
     assert len(claims) == 1
+
+
+@pytest.mark.parametrize("first", ["content.xml", "Configurations2/floater/", "META-INF/manifest.xml", "mimetype"])
+def test_open_document_files_of_other_programs_have_the_type_of_their_name(first: str):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(first, "application/vnd.oasis.opendocument.text" * 2)
+    head = file.getvalue()[:8192]
+    assert media_type_of(head, "letter.odt") == "application/vnd.oasis.opendocument.text"
+    assert media_type_of(head, "letter.docx") == media_type_of(head, "") == "application/zip"

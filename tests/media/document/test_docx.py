@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import docx
+import openpyxl
 import pytest
 from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
+from PIL import Image
 
-from abstractcore_media.document.office.docx_numbering import numbered as number_text
+from abstractcore_media.document.counting import numbered as number_text
 from tests.media.document.documents import converted, losses
 from tests.media.document.numbered_documents import WORD, add_item, level, numbered, saved
+from tests.media.parts import NO_MODELS
+
+RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+SEES = replace(NO_MODELS, accepted_outputs=frozenset({"text", "image/png"}))
+READS = replace(NO_MODELS, to_text=lambda part: converted(part.blob.read(), part.blob.name or ""))
 
 OUTLINE = [level(0, "decimal", "%1."), level(1, "lowerLetter", "%1.%2)"), level(2, "lowerRoman", "(%3)")]
 ONE = [level(0, "decimal", "%1.")]
@@ -217,3 +230,74 @@ def test_items_in_tables_are_counted_in_the_order_of_the_file():
     )
     add_item(document, "after", 0, 70)
     assert lines(document) == ["1. before", "| 2. inside |", "| --- |", "3. after"]
+
+
+def picture(color: str) -> io.BytesIO:
+    file = io.BytesIO()
+    Image.new("RGB", (40, 30), color).save(file, "PNG")
+    file.seek(0)
+    return file
+
+
+def test_pictures_of_headers_footnotes_and_comments_are_read_as_those_of_the_body():
+    document = docx.Document()
+    document.add_paragraph("seen")
+    for color, around in (("red", document.sections[0].header), ("blue", document.sections[0].footer)):
+        around.paragraphs[0].add_run("edge").add_picture(picture(color))
+    commented = document.add_paragraph().add_run("words")
+    document.add_comment(commented, "why", "Ann").paragraphs[0].add_run().add_picture(picture("green"))
+    conversion = converted(saved(document), "file.docx", SEES)
+    texts = [each for each in conversion.content if isinstance(each, str)]
+    assert "[comment by Ann: why]" in "".join(texts)
+    assert [each for text in texts for each in re.findall(r"\[(?:header|footer): \w+\]", text)] == [
+        "[header: edge]", "[footer: edge]"
+    ]  # fmt: skip
+    assert len(conversion.content) - len(texts) == 3
+    assert losses(conversion) == {}
+
+
+def test_a_picture_beside_a_text_box_is_read_too():
+    document = docx.Document()
+    shown = document.add_paragraph().add_run().add_picture(picture("red"))._inline
+    shown.append(parse_xml(f"<w:txbxContent {WORD}><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"))
+    conversion = converted(saved(document), "file.docx", SEES)
+    assert [type(each).__name__ for each in conversion.content] == ["str", "ImagePart"]
+    assert "boxed" in conversion.content[0]
+
+
+def test_links_of_headers_are_their_own():
+    document = docx.Document()
+    document.add_paragraph("seen")
+    header = document.sections[0].header
+    key = header.part.relate_to("http://header.test", RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    link = f'<w:hyperlink {WORD} xmlns:r="{RELATIONSHIPS}" r:id="{key}"><w:r><w:t>here</w:t></w:r></w:hyperlink>'
+    header.paragraphs[0]._p.append(parse_xml(link))
+    assert lines(document)[0] == "[header: [here](http://header.test)]"
+
+
+def embed(document: Document, data: bytes, name: str, tag: str = "<w:r><w:object><o:OLEObject {}/></w:object></w:r>"):
+    part = Part(PackURI(f"/word/embeddings/{name}"), "application/octet-stream", data, document.part.package)
+    key = document.part.relate_to(part, RELATIONSHIP_TYPE.PACKAGE)
+    return tag.format(f'xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:r="{RELATIONSHIPS}" r:id="{key}"')
+
+
+def test_embedded_files_are_read_inside_of_the_document():
+    book = io.BytesIO()
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Rye", 21])
+    workbook.save(book)
+    document = docx.Document()
+    paragraph(document, embed(document, book.getvalue(), "book.xlsx"))
+    paragraph(document, embed(document, b"no file", "equation.bin"))
+    conversion = converted(saved(document), "file.docx", READS)
+    assert "| Rye | 21 |" in conversion.text
+    assert losses(conversion) == {"embedded objects": (1, None)}
+
+
+def test_files_that_word_inserts_are_read_where_they_stand():
+    document = docx.Document()
+    document.add_paragraph("before")
+    chunk = embed(document, b"<html><body><h1>Inserted</h1></body></html>", "chunk.html", f"<w:altChunk {WORD} {{}}/>")
+    document.add_paragraph("after")._p.addprevious(parse_xml(chunk))
+    text = converted(saved(document), "file.docx", READS).text
+    assert text.index("before") < text.index("# Inserted") < text.index("after")

@@ -91,7 +91,7 @@ def test_slides_of_odp_are_pages():
 
 def test_rtf_keeps_lists_and_tables():
     text = converted(DOCUMENTS / "note.rtf").text
-    assert text == "Locked\n\nThe code is 4711.\n\n- first\n\n| Kind | Tonnes |\n| --- | --- |\n| Apple | 41 |"
+    assert text == "# Locked\n\nThe code is 4711.\n\n- first\n\n| Kind | Tonnes |\n| --- | --- |\n| Apple | 41 |"
 
 
 PAGE = f"""<!doctype html><html><head><title>Our shop</title><script>no()</script></head><body><!-- no -->

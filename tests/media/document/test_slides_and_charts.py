@@ -196,3 +196,27 @@ def test_series_without_stored_values_are_lost():
     conversion = converted(file.getvalue(), "charts.xlsx")
     assert "[bar chart: Letters]" in conversion.text
     assert losses(conversion)["chart series without stored values"] == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("where", "marker", "expected"),
+    [
+        ("layout", '<a:buAutoNum type="romanUcPeriod"/>', ["I. a", "II. b"]),
+        ("master", '<a:buAutoNum type="arabicParenR"/>', ["1) a", "2) b"]),
+        ("texts", '<a:buAutoNum type="alphaLcPeriod"/>', ["a. a", "b. b"]),
+        ("layout", "<a:buNone/>", ["a", "b"]),
+    ],
+)
+def test_placeholders_inherit_their_numbers_from_layouts_and_masters(where: str, marker: str, expected: list[str]):
+    slides = Slides(1)
+    layout = slides.slide.slide_layout
+    if where == "texts":
+        style = layout.slide_master._element.find(".//{*}bodyStyle")
+    else:
+        holder = layout if where == "layout" else layout.slide_master
+        style = holder.placeholders[1]._element.find(".//{*}lstStyle")
+    for each in style.findall("{*}lvl1pPr"):
+        style.remove(each)
+    style.insert(0, parse_xml(f"<a:lvl1pPr {DRAWING}>{marker}</a:lvl1pPr>"))
+    slides.slide.placeholders[1].text_frame.text = "a\nb"
+    assert slides.lines() == expected

@@ -6,16 +6,18 @@ Deletions of tracked changes are struck through. Paragraphs are counted from 1, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
+from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_blocks
 from .docx_numbering import BULLET, Numbering
 from .docx_runs import DELETIONS, Runs
 from .docx_styles import Styles
+from .embedded import embedded_file
 from .package import Package
 from .pictures import picture_of
 from .vocabulary import OFFICE
@@ -24,7 +26,7 @@ VOCABULARY = replace(OFFICE, places={"w:p": "paragraph"})
 
 _TITLE = "Word document"
 _INLINE = frozenset({"del", "oMath", "oMathPara", "r"})
-_BLOCKS = ("p", "tbl", "sdtPr", *_INLINE)
+_BLOCKS = ("p", "tbl", "sdtPr", "altChunk", *_INLINE)
 """What stands in a document or header; inline content that no paragraph is around, such as equations, too."""
 
 
@@ -36,6 +38,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     yield from reader.body(package.elements(package.main, *_BLOCKS))
     yield from reader.notes("footnotes", "footnote")
     yield from reader.notes("endnotes", "endnote")
+    yield from reader.comments()
     yield from reader.edges("footer")
     yield from reader.account()
 
@@ -47,6 +50,7 @@ class _DocxReader:
         self._styles = Styles(package, self._path("styles"))
         self._numbering = Numbering(package, self._path("numbering"), self._styles.lists)
         self._counts: Counter[str] = Counter()
+        self._drawn_in_comments: list[Block] = []
         self._comments = self._read_comments()
         self._paragraphs = 0
         self._tables = 0
@@ -58,28 +62,44 @@ class _DocxReader:
                 yield from self._paragraph(element)
             elif element.tag == "tbl":
                 yield from self._table(element)
+            elif element.tag == "altChunk":
+                yield from self._inserted(element)
 
     def notes(self, kind: str, tag: str) -> Iterator[Block]:
         """Yields footnotes or endnotes, as the Markdown that their references belong to."""
-        for note in self._package.elements(self._path(kind), tag):
-            if note.get("type") in ("separator", "continuationSeparator", "continuationNotice"):
-                continue
-            text = " ".join(filter(None, (self._text(each).strip() for each in note.iter("p"))))
-            if text:
-                yield MarkdownText(f"[^{_note_prefix(kind)}{note.get('id')}]: {text}", BlockPlace(member=kind), kind)
+        path = self._path(kind)
+        with self._within(path):
+            for note in self._package.elements(path, tag):
+                if note.get("type") in ("separator", "continuationSeparator", "continuationNotice"):
+                    continue
+                place = BlockPlace(member=kind)
+                text, drawn = self._joined(note.iter("p"), place)
+                if text:
+                    yield MarkdownText(f"[^{_note_prefix(kind)}{note.get('id')}]: {text}", place, kind)
+                yield from drawn
 
     def edges(self, kind: str) -> Iterator[Block]:
-        """Yields the texts of headers or footers, each once."""
+        """Yields the texts and pictures of headers or footers, each once."""
         seen: dict[str, None] = {}
-        for relation in self._relations.values():
-            if relation.kind == kind:
-                self._package.losses.place = kind
+        pictures: dict[str, Block] = {}
+        place = BlockPlace(member=kind)
+        for relation in tuple(self._relations.values()):
+            if relation.kind != kind:
+                continue
+            self._package.losses.place = kind
+            with self._within(relation.target):
                 for block in _paragraphs(self._package.elements(relation.target, *_BLOCKS)):
                     for each in block.iter("p") if block.tag == "tbl" else (block,):
-                        if text := " ".join(self._text(each).split()):
-                            seen[text] = None
-        for text in seen:
-            yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+                        text, drawn = self._joined((each,), place)
+                        seen[" ".join(text.split())] = None
+                        pictures |= {getattr(each, "name", repr(each)): each for each in drawn}
+        for text in filter(None, seen):
+            yield MarkdownText(f"[{kind}: {text}]", place, kind)
+        yield from pictures.values()
+
+    def comments(self) -> Iterator[Block]:
+        """Yields the pictures of comments, whose texts stand where they belong."""
+        yield from self._drawn_in_comments
 
     def account(self) -> Iterator[Block]:
         """Yields the number of tracked deletions, whose words are struck through."""
@@ -110,11 +130,13 @@ class _DocxReader:
 
     def _drawn(self, element: Element, place: BlockPlace) -> Iterator[Block]:
         """Yields the contents of a drawing: text boxes, a chart, a picture."""
-        boxes = [each for each in _inside(element) if each.tag == "txbxContent"]
-        for box in boxes:
-            yield from self.body(each for each in box if each.tag in ("p", "tbl"))
-        if boxes:
-            return
+        for each in _inside(element):
+            if each.tag == "txbxContent":
+                yield from self.body(inner for inner in each if inner.tag in ("p", "tbl"))
+        yield from self._shown(_without_boxes(element), place)
+
+    def _shown(self, element: Element, place: BlockPlace) -> Iterator[Block]:
+        """Yields what a drawing has beside text boxes: words as shapes, charts, diagrams, objects, pictures."""
         for each in element.iter("textpath"):
             yield MarkdownText(each.get("string", ""), place)
         for each in element.iter("chart"):
@@ -122,14 +144,28 @@ class _DocxReader:
             if relation is not None:
                 self._tables += 1
                 yield from chart_blocks(self._package, relation.target, place, f"chart {self._tables}")
-        yield from picture_of(element, self._package, self._relations, place)
         for each in element.iter("relIds"):  # SmartArt
             relation = self._relations.get(each.get("r:dm", ""))
             if relation is not None:
                 texts = (each.text or "" for each in self._package.elements(relation.target, "t"))
                 yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         for each in element.iter("OLEObject"):
+            file = embedded_file(self._package, self._relations.get(each.get("r:id", "")), place)
+            if file is not None:  # its picture shows the same
+                yield file
+                return
             yield LostContent("embedded objects", 1, where=each.get("ProgID", "object"))
+        yield from picture_of(element, self._package, self._relations, place)
+
+    def _inserted(self, element: Element) -> Iterator[Block]:
+        """Yields a file that Word inserts when it opens the document."""
+        relation = self._relations.get(element.get("r:id", ""))
+        if relation is None or relation.is_external:
+            yield LostContent("files that a program inserts", 1, where=relation.target if relation else "")
+            return
+        yield AttachedFile(
+            self._package.read(relation.target), relation.target, BlockPlace(paragraph=self._paragraphs + 1)
+        )
 
     def _table(self, element: Element) -> Iterator[Block]:
         self._tables += 1
@@ -166,28 +202,46 @@ class _DocxReader:
             cells += [""] * (min(int(width), 64) - 1 if width.isdecimal() else 0)
         return cells
 
-    def _text(self, element: Element) -> str:
-        """Returns the text of a paragraph that is a part of another block; its pictures are counted."""
+    def _joined(self, paragraphs: Iterable[Element], place: BlockPlace) -> tuple[str, list[Block]]:
+        """Returns the text of paragraphs that are a part of another block, and what is drawn in them."""
         texts: list[str] = []
-        for run in self._runs({}).of(element):
-            if isinstance(run, str):
-                texts.append(run)
-                continue
-            boxes = [each for each in _inside(run) if each.tag == "txbxContent"]
-            texts += (self._text(each) for box in boxes for each in box.iter("p"))
-            texts += (each.get("string", "") for each in run.iter("textpath"))
-            if any(each.tag in ("blip", "imagedata") for each in run.iter()):
-                self._package.losses.count("pictures of headers, footers and notes")
-        return " ".join(filter(None, texts))
+        drawn: list[Block] = []
+        for element in paragraphs:
+            for run in self._runs({}).of(element):
+                if isinstance(run, str):
+                    texts.append(run.strip())
+                    continue
+                boxes = (each for each in _inside(run) if each.tag == "txbxContent")
+                text, inside = self._joined((each for box in boxes for each in box.iter("p")), place)
+                texts.append(text)
+                drawn += inside
+                for block in self._shown(_without_boxes(run), place):
+                    if isinstance(block, MarkdownText) and not block.group:
+                        texts.append(block.text)
+                    else:
+                        drawn.append(block)
+        return " ".join(filter(None, texts)), drawn
+
+    @contextmanager
+    def _within(self, path: str) -> Generator[None]:
+        """Looks up relationships as those of another part, while it is read."""
+        before, self._relations = self._relations, self._package.relationships(path) if path else {}
+        try:
+            yield
+        finally:
+            self._relations = before
 
     def _runs(self, comments: dict[str, str]) -> Runs:
         return Runs(self._relations, comments, self._styles, self._counts, self._package.losses)
 
     def _read_comments(self) -> dict[str, str]:
         comments: dict[str, str] = {}
-        for each in self._package.elements(self._path("comments"), "comment"):
-            text = " ".join(filter(None, (self._text(paragraph).strip() for paragraph in each.iter("p"))))
-            comments[each.get("id", "")] = f"[comment by {each.get('author') or 'unknown'}: {text}]"
+        path = self._path("comments")
+        with self._within(path):
+            for each in self._package.elements(path, "comment"):
+                text, drawn = self._joined(each.iter("p"), BlockPlace(member="comments"))
+                self._drawn_in_comments += drawn
+                comments[each.get("id", "")] = f"[comment by {each.get('author') or 'unknown'}: {text}]"
         return comments
 
     def _path(self, kind: str) -> str:
@@ -226,3 +280,13 @@ def _inside(element: Element, into: tuple[str, ...] | None = None) -> Iterator[E
         yield child
         if into is None or child.tag in into:
             yield from _inside(child, into)
+
+
+def _without_boxes(element: Element) -> Element:
+    """Returns a drawing without its text boxes."""
+    found = Element(element.tag, element.attrib)
+    found.text = element.text
+    for child in element:
+        if child.tag != "txbxContent":
+            found.append(_without_boxes(child))
+    return found

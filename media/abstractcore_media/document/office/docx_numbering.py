@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
-from ..counting import alphabetic, english_cardinal, english_ordinal, ordinal_ending, roman
+from ..counting import numbered
 from .docx_styles import child_value, is_on, number_of
 from .package import Package
 
@@ -114,67 +114,3 @@ def _level(element: Element) -> _Level:
         None if restart is None else number_of(restart),
         child_value(element, "pStyle") or "",
     )
-
-
-def numbered(number: int, style: str) -> str:
-    """Returns a number in a number format of WordprocessingML; in decimal where the format is not known."""
-    if style in _FORMATS:
-        return _FORMATS[style](number)
-    if style.isdecimal():  # a format of its own, such as 001
-        return str(number).zfill(min(len(style), 20))
-    return str(number)
-
-
-def _in_range(first: str, last: int, otherwise: Callable[[int], str] = str) -> Callable[[int], str]:
-    return lambda number: chr(ord(first) + number - 1) if 1 <= number <= last else otherwise(number)
-
-
-def _repeated(letters: str) -> Callable[[int], str]:
-    return lambda number: alphabetic(number, letters)
-
-
-def _cjk(number: int) -> str:
-    """Returns a number in Chinese characters, up to 99."""
-    digits = "〇一二三四五六七八九"
-    if not 0 <= number < 100:
-        return "".join(digits[int(digit)] for digit in str(number)) if number >= 0 else str(number)
-    tens, ones = divmod(number, 10)
-    if not tens:
-        return digits[ones]
-    return (digits[tens] if tens > 1 else "") + "十" + (digits[ones] if ones else "")
-
-
-_LATIN = "abcdefghijklmnopqrstuvwxyz"
-_RUSSIAN = "абвгдежзиклмнопрстуфхцчшщыэюя"
-_FORMATS: dict[str, Callable[[int], str]] = {
-    "none": lambda number: "",
-    "decimalZero": lambda number: f"{number:02d}",
-    "lowerLetter": _repeated(_LATIN),
-    "upperLetter": _repeated(_LATIN.upper()),
-    "lowerRoman": lambda number: roman(number).lower(),
-    "upperRoman": roman,
-    "ordinal": lambda number: f"{number}{ordinal_ending(number)}",
-    "cardinalText": lambda number: english_cardinal(number).capitalize(),
-    "ordinalText": lambda number: english_ordinal(number).capitalize(),
-    "numberInDash": lambda number: f"- {number} -",
-    "hex": lambda number: f"{number:X}",
-    "chicago": _repeated("*†‡§"),
-    "decimalFullWidth": lambda number: str(number).translate({48 + digit: 0xFF10 + digit for digit in range(10)}),
-    "decimalEnclosedCircle": _in_range("①", 20),
-    "decimalEnclosedParen": _in_range("⑴", 20),
-    "decimalEnclosedFullstop": _in_range("⒈", 20),
-    "russianLower": _repeated(_RUSSIAN),
-    "russianUpper": _repeated(_RUSSIAN.upper()),
-    "aiueoFullWidth": _repeated(
-        "アイウエオカキクケコサシスセソタチツテト"
-        "ナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
-    ),
-    "iroha": _repeated("ｲﾛﾊﾆﾎﾍﾄﾁﾘﾇﾙｦﾜｶﾖﾀﾚｿﾂﾈﾅﾗﾑｳヰﾉｵｸﾔﾏｹﾌｺｴﾃｱｻｷﾕﾒﾐｼヱﾋﾓｾｽ"),
-    "ganada": _repeated("가나다라마바사아자차카타파하"),
-    "ideographDigital": lambda number: "".join("〇一二三四五六七八九"[int(digit)] for digit in str(abs(number))),
-    "ideographTraditional": _repeated("甲乙丙丁戊己庚辛壬癸"),
-    **dict.fromkeys(
-        ("chineseCounting", "chineseCountingThousand", "japaneseCounting", "taiwaneseCounting",
-         "taiwaneseCountingThousand", "koreanCounting"), _cjk
-    ),
-}  # fmt: skip

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from xml.etree.ElementTree import Element
 
 from ..equations import in_markdown, latex_of_office
-from ..marks import PLAIN, MarkedText, Marks, with_reading
+from ..marks import NO_PROPERTIES, PLAIN, MarkedText, Marks, with_reading
 from ..vocabularies import LossCounter
-from .docx_styles import NO_PROPERTIES, Styles, child_value, is_on, number_of, run_properties
+from .docx_styles import Styles, child_value, is_on, number_of, run_properties
 from .package import Relationship
 from .symbol_fonts import symbol
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
+from ..marks import NO_PROPERTIES, RunProperties
 from .package import Package
 
 _T = TypeVar("_T")
@@ -23,24 +24,6 @@ def child_value(element: Element | None, path: str) -> str | None:
     return element.get("val") if element is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class RunProperties:
-    """How the words of a run are set; None where the run says nothing of it."""
-
-    rise: str | None = None
-    is_struck: bool | None = None
-    is_hidden: bool | None = None
-
-    def over(self, base: RunProperties) -> RunProperties:
-        """Returns these properties, and those of `base` where there are none."""
-        return RunProperties(
-            base.rise if self.rise is None else self.rise,
-            base.is_struck if self.is_struck is None else self.is_struck,
-            base.is_hidden if self.is_hidden is None else self.is_hidden,
-        )
-
-
-NO_PROPERTIES = RunProperties()
 _RISES = {"superscript": "sup", "subscript": "sub"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from ..counting import alphabetic, roman
@@ -56,8 +56,9 @@ def _marks(properties: Element | None) -> Marks:
 class ParagraphMarkers:
     """The markers of the paragraphs of one text body, in order."""
 
-    def __init__(self, body: Element) -> None:
-        self._styles = body.find("lstStyle")
+    def __init__(self, body: Element, inherited: Sequence[Element] = ()) -> None:
+        own = body.find("lstStyle")
+        self._styles = (*([own] if own is not None else []), *inherited)
         self._counters: dict[int, tuple[str, int]] = {}
 
     def next(self, paragraph: Element) -> tuple[str | None, int]:
@@ -82,10 +83,8 @@ class ParagraphMarkers:
         return _numbered(number, style), level
 
     def _kind(self, properties: Element | None, level: int) -> Element | None:
-        if properties is None and self._styles is None:
-            return None
-        style = self._styles.find(f"lvl{level + 1}pPr") if self._styles is not None else None
-        for source in (properties, style):
+        name = f"lvl{level + 1}pPr"
+        for source in (properties, *(style.find(name) for style in self._styles)):
             for each in source if source is not None else ():
                 if each.tag in ("buNone", "buAutoNum", "buChar", "buBlip"):
                     return each
@@ -104,9 +103,11 @@ def _numbered(number: int, style: str) -> str:
     return {"ParenBoth": f"({text})", "ParenR": f"{text})", "Plain": text, "Minus": f"{text}-"}.get(around, f"{text}.")
 
 
-def body_lines(body: Element, relations: Mapping[str, Relationship]) -> Iterator[tuple[str, str | None, int]]:
-    """Yields the text, the marker and the level of each paragraph of a text body."""
-    markers = ParagraphMarkers(body)
+def body_lines(
+    body: Element, relations: Mapping[str, Relationship], inherited: Sequence[Element] = ()
+) -> Iterator[tuple[str, str | None, int]]:
+    """Yields the text, the marker and the level of each paragraph of a text body; list styles are inherited."""
+    markers = ParagraphMarkers(body, inherited)
     for paragraph in body.iterfind("p"):
         text = paragraph_text(paragraph, relations)
         if text.strip():

@@ -20,14 +20,12 @@ def picture_of(
             key = each.get("r:id", "")
         else:
             continue
-        relation = relations.get(key)
-        if relation is None:
+        if not key:
             continue
-        data = b"" if relation.is_external else package.read(relation.target)
-        if data:
-            yield Picture(data, relation.target, place, _description(element))
-        else:
-            yield LostContent("pictures", 1, where=relation.target)
+        relation = relations.get(key)
+        data = package.read(relation.target) if relation is not None and not relation.is_external else b""
+        name = relation.target if relation is not None else key
+        yield Picture(data, name, place, _description(element)) if data else LostContent("pictures", 1, where=name)
 
 
 def _description(element: Element) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, PageStart, heading, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_blocks
 from .drawing_text import body_lines, link_target, paragraph_text
+from .embedded import embedded_file
 from .package import Package, Relationship
 from .pictures import picture_of
+from .slide_layouts import SlideLayouts
 from .vocabulary import OFFICE
 
 VOCABULARY = OFFICE
@@ -28,20 +30,23 @@ def read(file: DocumentFile) -> Iterator[Block]:
     size = main.find("sldSz")
     width, height = (_number(size, "cx"), _number(size, "cy")) if size is not None else (0, 0)
     number = 0
+    layouts = SlideLayouts(package)
     for each in main.iter("sldId"):
         relation = relations.get(each.get("r:id", ""))
         if relation is not None and package.has(relation.target):
             number += 1
-            yield from _Slide(package, relation.target, number, (width, height)).blocks()
+            yield from _Slide(package, relation.target, number, (width, height), layouts).blocks()
 
 
 class _Slide:
-    def __init__(self, package: Package, path: str, number: int, size: tuple[int, int]) -> None:
+    def __init__(self, package: Package, path: str, number: int, size: tuple[int, int], layouts: SlideLayouts) -> None:
         self._package = package
         self._path = path
         self._number = number
         self._size = size
         self._relations = package.relationships(path)
+        self._layouts = layouts
+        self._layout = _target(self._relations, "slideLayout")
         self._tables = 0
 
     def blocks(self) -> Iterator[Block]:
@@ -81,7 +86,8 @@ class _Slide:
         body = shape.find("txBody")
         target = link_target(shape.find("nvSpPr/cNvPr"), self._relations)
         default = "-" if kind in ("body", "obj", "") else ""
-        for text, own_marker, level in body_lines(body, self._relations) if body is not None else ():
+        inherited = self._inherited(shape)
+        for text, own_marker, level in body_lines(body, self._relations, inherited) if body is not None else ():
             marker = default if own_marker is None else own_marker
             line = f"[{text}]({target})" if target else text
             if kind in _TITLES:
@@ -90,6 +96,12 @@ class _Slide:
                 yield list_item(line, marker, level, place)
             else:
                 yield MarkdownText(line, place)
+
+    def _inherited(self, shape: Element) -> Sequence[Element]:
+        found = shape.find("nvSpPr/nvPr/ph")
+        if found is None:
+            return ()
+        return self._layouts.list_styles(self._layout, found.get("type", ""), found.get("idx", ""))
 
     def _frame(self, frame: Element) -> Iterator[Block]:
         place = self._place(frame.find("xfrm"))
@@ -107,6 +119,11 @@ class _Slide:
                 for point in self._package.elements(relation.target, "pt"):
                     yield list_item(" ".join(each.text or "" for each in point.iter("t")), "-", 0, place)
         for found in frame.iter("oleObj"):
+            file = embedded_file(self._package, self._relations.get(found.get("r:id", "")), place)
+            if file is not None:
+                yield file
+                continue
+            yield from picture_of(found, self._package, self._relations, place)
             yield LostContent("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
 
     def _cells(self, row: Element) -> list[str]:

@@ -66,6 +66,7 @@ OFFICE = FormatVocabulary(
             w:body w:document w:endnote w:endnotes w:footnote w:footnotes w:ftr w:hdr""",
         "paragraphs and headings with their automatic numbers, insertions and moved text too": """
             w:bdo w:customXml w:dir w:ins w:moveTo w:p w:r w:smartTag w:t""",
+        "files that Word inserts": "w:altChunk",
         "tables": "a:tbl a:tc a:tr w:tbl w:tc w:tr",
         "links": "w:hyperlink x:hyperlink x:hyperlinks",
         "content controls with their choices": "w:sdt w:sdtContent",
@@ -103,7 +104,7 @@ OFFICE = FormatVocabulary(
     },
     lost={
         "form controls": "p:control w:control x:control",
-        "files that a program inserts": "w:altChunk w:subDoc",
+        "files that a program inserts": "w:subDoc",
         "ink": "p:contentPart w:contentPart xdr:contentPart",
         "headers and footers for printing": """
             x:evenFooter x:evenHeader x:firstFooter x:firstHeader x:oddFooter x:oddHeader""",

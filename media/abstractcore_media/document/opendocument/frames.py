@@ -10,9 +10,12 @@ from xml.etree.ElementTree import Element
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
 from ..equations import in_markdown, latex_of_mathml
 from .package import OpenDocument
-from .paragraphs import SHAPES, outermost, shapes_in, text_of, texts_of
+from .paragraphs import shapes_in, text_of, texts_of
+from .references import SHAPES, outermost
 from .vocabulary import FIELDS
 
+_NO_NUMBER = "NaN"
+"""What charts have in the cells of missing values."""
 _IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})
 
 
@@ -137,7 +140,8 @@ def _rows(element: Element) -> Iterator[Element]:
 
 
 def _cells(row: Element) -> list[str]:
-    return [cell_text(cell) for cell in row if cell.tag in ("table-cell", "covered-table-cell")]
+    texts = (cell_text(cell) for cell in row if cell.tag in ("table-cell", "covered-table-cell"))
+    return ["" if text == _NO_NUMBER else text for text in texts]
 
 
 def cell_text(cell: Element) -> str:
@@ -170,7 +174,7 @@ def _decoded(text: str) -> bytes:
 
 def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the titles of a chart and the table behind it, or the text of a formula; other objects are lost."""
-    path = found.get("href", "").removeprefix("./")
+    path = found.get("href", "").removeprefix("./").rstrip("/")
     part = f"{path}/content.xml"
     is_known = False
     for content in package.elements(part, _IN_OBJECTS) if path else outermost(found, _IN_OBJECTS):

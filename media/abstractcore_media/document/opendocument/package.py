@@ -15,11 +15,17 @@ from ...common.extras import missing_extra
 from ..office.decryption import needs_password, wrong_password
 from ..xml_elements import elements
 from ..zip_members import ZipMembers
+from .numbering import ListNumbers
+from .references import References
+from .styles import TextStyles
 
 if TYPE_CHECKING:
+    from ..blocks import Block
     from ..format_handler import DocumentFile
 
 _MAX_ITERATIONS = 2_000_000
+_STYLES = frozenset({"list-style", "outline-style", "style"})
+_REFERRED_TO = frozenset({"changed-region", "form"})
 _CHECKED = 1024
 """The bytes that the checksum of an encrypted member covers."""
 
@@ -39,13 +45,38 @@ class OpenDocument:
         }
         if self._encrypted and file.password is None:
             raise needs_password(file.name)
+        self.numbers = ListNumbers()
+        self.styles = TextStyles()
+        self._references = References(self.styles, file.losses)
+        for part in ("styles.xml", "content.xml"):
+            for each in self._raw(part, _STYLES, frozenset({"body", "master-styles"})):
+                if each.tag == "style":
+                    self.styles.add(each)
+                elif each.tag in _STYLES:
+                    self.numbers.add(each)
+                else:
+                    break
 
     def read(self, path: str) -> bytes:
         """Returns the content of a member, b"" if there is none."""
         return b"".join(self._chunks(path.removeprefix("./")))
 
     def elements(self, path: str, wanted: Set[str], announced: Set[str] = frozenset()) -> Iterator[Element]:
-        """Yields elements of a member by name, each when it is complete; what is not read in it is counted."""
+        """Yields elements of a member by name, each when it is complete, with what they refer to in its place.
+
+        What is not read is counted.
+        """
+        for each in self._raw(path, wanted | _REFERRED_TO, announced):
+            self._references.add(each)
+            if each.tag not in _REFERRED_TO:
+                self._references.resolve(each)
+                yield each
+
+    def account(self) -> Iterator[Block]:
+        """Yields what the file has of changes and fields beside its texts, when all of it is read."""
+        return self._references.account()
+
+    def _raw(self, path: str, wanted: Set[str], announced: Set[str]) -> Iterator[Element]:
         return elements(self._chunks(path), wanted, announced, self._file.losses, path)
 
     def passes(self, path: str) -> None:

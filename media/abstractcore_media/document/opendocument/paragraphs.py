@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-SHAPES = frozenset(
-    ("caption", "circle", "connector", "custom-shape", "ellipse", "frame", "g", "line", "measure", "path", "polygon",
-     "polyline", "rect", "regular-polygon")
-)  # fmt: skip
-"""What is drawn: elements that stand in a paragraph, a cell or a page, with texts, pictures and tables of their own."""
+from ..marks import PLAIN, MarkedText, Marks, with_reading
+from .references import HIDDEN, RISE, SHAPES, STRUCK, outermost
+
 _PARAGRAPHS = frozenset({"p", "h"})
+_CHARACTERS = {"tab": "\t", "line-break": "\n"}
 
 
 def pieces_of(paragraph: Element) -> list[str | Element]:
-    """Returns texts, and the frames between them."""
-    found: list[str | Element] = []
-    _walk(paragraph, found)
-    return found
+    """Returns texts with their marks, and the frames between them."""
+    return _ParagraphWalk().of(paragraph)
 
 
 def text_of(paragraph: Element) -> str:
     """Returns the text without frames."""
-    if not len(paragraph):
+    if not len(paragraph) and RISE not in paragraph.attrib:
         return (paragraph.text or "").strip()
     return "".join(piece for piece in pieces_of(paragraph) if isinstance(piece, str)).strip()
 
@@ -37,56 +34,73 @@ def shapes_in(element: Element) -> Iterator[Element]:
     return outermost(element, SHAPES)
 
 
-def outermost(element: Element, tags: Set[str]) -> Iterator[Element]:
-    """Yields the elements inside that are called so, but not what is in them, in shapes or in comments."""
-    for child in element:
-        if child.tag in tags:
-            yield child
-        elif len(child) and child.tag not in SHAPES and child.tag != "annotation":
-            yield from outermost(child, tags)
+class _ParagraphWalk:
+    """Collects the pieces of one paragraph."""
 
+    def __init__(self) -> None:
+        self._found: list[str | Element] = []
+        self._text = MarkedText()
+        self._marks = PLAIN
+        self._is_hidden = False
 
-def _walk(element: Element, found: list[str | Element]) -> None:
-    _add(found, element.text)
-    for child in element:
+    def of(self, paragraph: Element) -> list[str | Element]:
+        """Returns texts, and the frames between them."""
+        self._walk(paragraph)
+        self._end_text()
+        return self._found
+
+    def _walk(self, element: Element) -> None:
+        before = self._marks, self._is_hidden
+        if RISE in element.attrib:
+            self._marks = Marks(element.get(RISE, ""), bool(element.get(STRUCK)))
+            self._is_hidden = bool(element.get(HIDDEN))
+        self._add(element.text)
+        for child in element:
+            self._add_child(child)
+            self._add(child.tail)
+        self._marks, self._is_hidden = before
+
+    def _add_child(self, child: Element) -> None:
         tag = child.tag
         if tag == "s":
             count = child.get("c", "1")
-            _add(found, " " * (min(int(count), 100) if count.isdecimal() else 1))
-        elif tag == "tab":
-            _add(found, "\t")
-        elif tag == "line-break":
-            _add(found, "\n")
+            self._add(" " * (min(int(count), 100) if count.isdecimal() else 1))
+        elif tag in _CHARACTERS:
+            self._add(_CHARACTERS[tag])
         elif tag == "note":
             body = child.find("note-body")
-            _add(found, f" [note: {' '.join(texts_of(body).split())}]" if body is not None else "")
+            self._add_plain(f" [note: {' '.join(texts_of(body).split())}]" if body is not None else "")
         elif tag == "annotation":
-            _add(found, f" {comment_of(child)} ")
+            self._add_plain(f" {comment_of(child)} ")
         elif tag == "ruby-text":
-            _add(found, f"({''.join(child.itertext())})")
+            self._add(with_reading("", "".join(child.itertext())))
         elif tag == "number":
-            _add(found, f"{child.text or ''} ")
+            self._add(f"{child.text or ''} ")
         elif tag == "a" and "://" in child.get("href", ""):
-            _add(found, "[")
-            _walk(child, found)
-            _add(found, f"]({child.get('href')})")
+            self._add_plain("[")
+            self._walk(child)
+            self._add_plain(f"]({child.get('href')})")
         elif tag in SHAPES:
-            found.append(child)
+            if not self._is_hidden:
+                self._end_text()
+                self._found.append(child)
         else:
-            _walk(child, found)
-        _add(found, child.tail)
+            self._walk(child)
+
+    def _add(self, text: str | None) -> None:
+        if text and not self._is_hidden:
+            self._text.add(text, self._marks)
+
+    def _add_plain(self, text: str) -> None:
+        if not self._is_hidden:
+            self._text.add(text)
+
+    def _end_text(self) -> None:
+        if text := self._text.taken():
+            self._found.append(text)
 
 
 def comment_of(annotation: Element) -> str:
     """Returns a comment with its author, if it has one."""
     author = annotation.findtext("creator")
     return f"[comment{f' by {author}' if author else ''}: {' '.join(texts_of(annotation).split())}]"
-
-
-def _add(found: list[str | Element], text: str | None) -> None:
-    if not text:
-        return
-    if found and isinstance(last := found[-1], str):
-        found[-1] = last + text
-    else:
-        found.append(text)

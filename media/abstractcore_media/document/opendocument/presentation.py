@@ -11,7 +11,8 @@ from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_i
 from ..format_handler import DocumentFile
 from .frames import alternative_text, background, edges, frame_blocks, inner_shapes
 from .package import OpenDocument
-from .paragraphs import SHAPES, comment_of, text_of, texts_of
+from .paragraphs import comment_of, text_of, texts_of
+from .references import SHAPES
 from .vocabulary import OPEN_DOCUMENT
 
 VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
@@ -46,6 +47,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
     yield from edges(package, "footer")
     yield from background(package)
+    yield from package.account()
 
 
 def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float, float]) -> Iterator[Block]:
@@ -64,24 +66,36 @@ def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float
             yield heading(texts_of(shape), 2, place)
         elif shape.find("text-box") is not None:
             for box in shape.iterfind("text-box"):
-                yield from _texts(box, place, -1)
+                yield from _texts(box, package, place)
                 yield from inner_shapes(box, package, place, f"slide {number} shape {index}")
         else:
             yield from frame_blocks(shape, package, place, f"slide {number} table {index}")
 
 
-def _texts(element: Element, place: BlockPlace, depth: int, marker: str = "-") -> Iterator[Block]:
+def _texts(element: Element, package: OpenDocument, place: BlockPlace) -> Iterator[Block]:
     for child in element:
         if child.tag == "list":
-            for item in child:
-                yield from _texts(item, place, depth + 1, item.findtext("number") or "-")
-        elif child.tag in SHAPES:
-            continue
+            style = child.get("style-name", "")
+            yield from _list(child, package, place, (0, style, package.numbers.begin(child, style)))
         elif child.tag in ("p", "h"):
-            text = text_of(child)
-            yield list_item(text, marker, depth, place) if depth >= 0 else MarkdownText(text, place)
-        else:
+            yield MarkdownText(text_of(child), place)
+        elif child.tag not in SHAPES:
             yield MarkdownText(texts_of(child), place)
+
+
+def _list(element: Element, package: OpenDocument, place: BlockPlace, own: tuple[int, str, str]) -> Iterator[Block]:
+    depth, style, key = own
+    for item in element:
+        marker = ""
+        if item.tag == "list-item" and any(child.tag in ("p", "h") for child in item):
+            counted = package.numbers.item(key, style, depth, item)
+            marker = item.findtext("number") or counted
+        for child in item:
+            if child.tag == "list":
+                yield from _list(child, package, place, (depth + 1, child.get("style-name") or style, key))
+            elif child.tag in ("p", "h"):
+                yield list_item(text_of(child), marker or " ", depth, place)
+                marker = ""
 
 
 def _notes(notes: Element) -> str:

@@ -46,6 +46,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
         sheet = reader.following
     yield from edges(package, "footer")
     yield from background(package)
+    yield from package.account()
 
 
 class _Sheet:

@@ -88,15 +88,17 @@ OPEN_DOCUMENT = FormatVocabulary(
         "notes of slides to [notes]": "presentation:notes",
         "charts to tables of their data": "draw:object",
         "equations to LaTeX": "math:*",
+        "tracked deletions to ~~struck through~~ words, and their number": "text:change text:deletion",
+        "form fields to what is filled in, [x] and (x)": """
+            draw:control form:button form:checkbox form:combobox form:date form:file form:fixed-text
+            form:formatted-text form:frame form:generic-control form:grid form:image form:image-frame form:item
+            form:listbox form:number form:option form:password form:radio form:text form:textarea form:time
+            form:value-range""",
     },
     lost={
-        "tracked deletions": "table:deletion text:deletion",
+        "tracked deletions of cells": "table:deletion",
         "tracked changes of cells": "table:cell-content-change",
         "hidden texts": "text:hidden-paragraph text:hidden-text",
-        "form fields": """
-            form:button form:checkbox form:combobox form:date form:file form:fixed-text form:formatted-text
-            form:frame form:generic-control form:grid form:image form:image-frame form:listbox form:number
-            form:password form:radio form:text form:textarea form:time form:value-range""",
         "form models": "xforms:model",
         "input messages of cells": "table:error-message table:help-message",
         "labels of chart points": "chart:data-label",
@@ -115,7 +117,7 @@ OPEN_DOCUMENT = FormatVocabulary(
     },
     properties="""
             anim:* calcext:* chart:* config:* db:* dc:* dr3d:* draw:area-circle draw:area-polygon
-            draw:area-rectangle draw:contour-path draw:contour-polygon draw:control draw:enhanced-geometry
+            draw:area-rectangle draw:contour-path draw:contour-polygon draw:enhanced-geometry
             draw:equation draw:fill-image draw:glue-point draw:gradient draw:handle draw:hatch draw:image-map
             draw:layer draw:layer-set draw:marker draw:opacity draw:page-thumbnail draw:param draw:stroke-dash
             form:* loext:graphic-properties loext:resolved loext:sender-initials loext:table-protection loext:theme
@@ -142,7 +144,7 @@ OPEN_DOCUMENT = FormatVocabulary(
             text:alphabetical-index-entry-template text:alphabetical-index-mark text:alphabetical-index-mark-end
             text:alphabetical-index-mark-start text:alphabetical-index-source text:bibliography-configuration
             text:bibliography-entry-template text:bibliography-source text:bookmark text:bookmark-end
-            text:bookmark-start text:change text:change-end text:change-start text:database-next
+            text:bookmark-start text:change-end text:change-start text:database-next
             text:database-row-select text:dde-connection-decl text:dde-connection-decls text:format-change
             text:illustration-index-entry-template text:illustration-index-source text:index-entry-bibliography
             text:index-entry-chapter text:index-entry-link-end text:index-entry-link-start
