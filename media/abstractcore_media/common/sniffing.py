@@ -137,7 +137,11 @@ def _zip_type(head: bytes, named: str | None) -> str:
     if b"META-INF/container.xml" in members:
         return "application/epub+zip"
     # The member that distinguishes an Office file may stand behind the head.
-    return named if is_office and named is not None and "officedocument" in named else "application/zip"
+    is_named = named is not None and (
+        ("officedocument" in named and is_office)
+        or ("opendocument" in named and not _OPEN_DOCUMENT_MEMBERS.isdisjoint(members))
+    )
+    return named if named is not None and is_named else "application/zip"
 
 
 def _zip_members(head: bytes) -> Iterator[bytes]:
@@ -154,6 +158,8 @@ def _zip_members(head: bytes) -> Iterator[bytes]:
             return
 
 
+_OPEN_DOCUMENT_MEMBERS = frozenset({b"mimetype", b"content.xml", b"META-INF/manifest.xml"})
+"""Members that other programs write first, which then do not declare the type."""
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_FOLDERS = (
     (b"word/", _OFFICE + "wordprocessingml.document"),
