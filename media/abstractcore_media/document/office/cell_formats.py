@@ -122,13 +122,13 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
         if value in (0, 1):
             return shown
         return f"{shown} ({general(number)})" if shown else f"[not shown: {general(number)}]"
-    hidden = None if found.value == value else _hidden(value, found.value, is_computed=is_computed)
+    hidden = None if found.value == value else hidden_number(value, found.value, is_computed=is_computed)
     if not hidden:
         return shown
     return f"{shown} ({general(float(hidden * 100))}%)" if section.has("percent") else f"{shown} ({hidden:f})"
 
 
-def _hidden(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
+def hidden_number(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
     """Returns the number where the shown one is too far from it, or lacks digits that somebody typed."""
     has_typed_digits = not is_computed and len(value.normalize().as_tuple().digits) <= _TYPED_DIGITS
     if has_typed_digits:
