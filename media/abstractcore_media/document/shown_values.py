@@ -44,7 +44,7 @@ def text_of_number(text: str, value: str, *, is_computed: bool) -> str:
     hidden = hidden_number(abs(expected), nearest, is_computed=is_computed)
     if hidden is None:
         return text
-    size = f"{general(float(hidden * 100))}%" if "%" in text else f"{hidden:f}"
+    size = f"{general(float(hidden * 100))}%" if "%" in text else general(float(hidden))
     return f"{text} ({'-' if number < 0 else ''}{size})"
 
 

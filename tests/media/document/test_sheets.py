@@ -76,6 +76,11 @@ def test_dates_errors_and_booleans_are_shown_as_values():
     assert "| 2026-03-14 | 2026-03-14 12:30:00 | #DIV/0! | FALSE |" in converted(with_cells(cells), "a.xlsx").text
 
 
+def test_codes_of_characters_in_texts_are_resolved():
+    cells = '<c t="inlineStr"><is><t>Rich_x000D_\nText</t></is></c><c t="str"><f>A1</f><v>a_x005F_b</v></c>'
+    assert "| Rich<br>Text | a_b |" in converted(with_cells(cells), "a.xlsx").text
+
+
 def test_comments_name_their_authors_and_threads_have_their_replies():
     book = openpyxl.Workbook()
     book.active["A1"] = 5

@@ -125,7 +125,7 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
     hidden = None if found.value == value else hidden_number(value, found.value, is_computed=is_computed)
     if not hidden:
         return shown
-    return f"{shown} ({general(float(hidden * 100))}%)" if section.has("percent") else f"{shown} ({hidden:f})"
+    return f"{shown} ({general(float(hidden * 100))}%)" if section.has("percent") else f"{shown} ({general(float(hidden))})"
 
 
 def hidden_number(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
@@ -148,6 +148,8 @@ def _moment_text(value: Decimal, section: FormatSection, *, is_1904: bool) -> st
     seconds = moment.milliseconds // 1000
     minutes = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
     time = f"{minutes}:{seconds % 60:02d}" if seconds % 60 or "s" in fields else minutes
+    if section.has("fraction") and (rest := moment.milliseconds % 1000):
+        time += f".{rest:03d}"
     if fields >= _DATE:
         return f"{day} {time}" if seconds or fields & _TIME else day
     shown = section.date(moment)

@@ -34,6 +34,7 @@ from .vocabulary import OFFICE
 VOCABULARY = OFFICE
 
 _PARTS = re.compile(rb"<(?:\w+:)?(row|dataValidation|headerFooter)[\s>/]")
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _HYPERLINK = re.compile(r'HYPERLINK\(\s*"((?:https?|ftp|mailto):(?:[^"]|""){1,2000})"', re.IGNORECASE)
 _TRUE = ("1", "true")
 
@@ -166,6 +167,8 @@ class _Cells:
             value = at(self._strings, value) or ""
         if kind == "d":
             return value.replace("T", " ").removesuffix(" 00:00:00")
+        if kind == "str":
+            value = _unescaped(value)
         return self._formats.text(value, style) if kind in ("s", "str") else value
 
     def _is_not_calculated(self, kind: str, value: str | None) -> bool:
@@ -190,7 +193,12 @@ def _string(element: Element | None) -> str:
             found.add(child.text or "")
         elif child.tag == "r":
             found.add(text_inside(child, "t"), font_marks(child.find("rPr")))
-    return found.taken()
+    return _unescaped(found.taken())
+
+
+def _unescaped(text: str) -> str:
+    """Returns a text without the codes of characters that XML does not allow, such as _x000D_."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def _columns(element: Element) -> tuple[int, int]:
