@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading
 from ..format_handler import DocumentFile
-from ..marks import MarkedText, marked
+from ..marks import PLAIN, MarkedText, marked
 from ..sheets import (
     SheetRow,
     TableBudget,
@@ -143,11 +143,15 @@ class _Cells:
         formula, style = cell.find("f"), cell.get("s", "")
         text = self._value(cell, style, formula)
         if text:
-            text = marked(text, self._formats.marks(style))
-            link = self._links.get(address) or (_linked_by(formula.text or "") if formula is not None else "")
+            marks = self._formats.marks(style)
+            if marks is not PLAIN:
+                text = marked(text, marks)
+            link = self._links.get(address) if self._links else None
+            if formula is not None and not link:
+                link = _linked_by(formula.text or "")
             if link:
                 text = f"[{text}]({link})"
-        comment = self._comments.get(address)
+        comment = self._comments.get(address) if self._comments else None
         return f"{text} {comment}".strip() if comment else text
 
     def _value(self, cell: Element, style: str, formula: Element | None) -> str:
