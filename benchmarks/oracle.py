@@ -150,7 +150,7 @@ def _conversion(path: Path) -> Conversion:
     media_type = media_type_of(data[:8192], path.name) or ""
     part = DocumentPart(Blob.from_bytes(data, media_type, name=path.name))
     handler = next(each for each in register_media_handlers() if each.recognise(b"", path.name, media_type))
-    handler.limits = WorkLimits(characters=_ANY, table_characters=_ANY)
+    handler.limits = WorkLimits(characters=_ANY, table_characters=_ANY)  # pyright: ignore[reportAttributeAccessIssue]
     return handler.convert(part, MediaContext(FileModelStore(Path("unused"))))
 
 

@@ -15,6 +15,8 @@ Rows: TypeAlias = Mapping[int, Sequence[str]]
 """The cells of a sheet that are not empty, by the number of their row."""
 
 csv.field_size_limit(10_000_000)
+_LONG = 10_000
+"""Characters of a text of which only the first ones are compared."""
 _CELL = re.compile(r"(?<!\\)\|")
 _ROW = re.compile(r"[A-Z]+(\d+)(?::|$)")
 _COMMENT = re.compile(r"\s*\[(?:comment|note)(?: by [^\]:]*)?: .*\]$", re.DOTALL)
@@ -71,6 +73,8 @@ def compared(ours: Rows, theirs: Rows) -> Iterator[Compared]:
 
 def difference(ours: str, theirs: str) -> str:
     """Returns how two texts of a cell differ: "same", the name of a difference by intention, or ""."""
+    if max(len(ours), len(theirs)) > _LONG:
+        return "same" if ours[:100].split() == theirs[:100].split() else "long text"
     ours = ours.removeprefix("[hidden row] ")
     plain = _plain(ours)
     if plain == _folded(theirs):
@@ -98,7 +102,8 @@ def difference(ours: str, theirs: str) -> str:
 
 def _aligned(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[str, str]]:
     """Returns pairs of cells of two rows that differ in length; a cell without a partner has an empty one."""
-    matcher = SequenceMatcher(None, list(map(_key, ours)), list(map(_folded, theirs)), autojunk=False)
+    keys = [_key(each[:_LONG]) for each in ours]
+    matcher = SequenceMatcher(None, keys, [_folded(each[:_LONG]) for each in theirs], autojunk=False)
     pairs: list[tuple[str, str]] = []
     for _, first, last, begin, end in matcher.get_opcodes():
         left, right = list(ours[first:last]), list(theirs[begin:end])
