@@ -100,6 +100,18 @@ def with_hidden_mark(cells: dict[int, str]) -> dict[int, str]:
     return {**cells, first: f"[hidden row] {cells[first]}"}
 
 
+def not_calculated(formula: str) -> str:
+    """Returns the text of a cell whose formula no program has computed; "" stands for one that is not known."""
+    return f"={formula} [not calculated]" if formula else "[formula, not calculated]"
+
+
+def comment_text(text: str, author: str) -> str:
+    """Returns a comment on a cell with its author, whose name programs also write before the text."""
+    text, author = " ".join(text.split()), " ".join(author.split())
+    text = text.removeprefix(f"{author}:").strip() if author else text
+    return f"[comment by {author}: {text}]" if author else f"[comment: {text}]"
+
+
 def _table(rows: list[SheetRow], sheet: str | None, name: str) -> Iterator[MarkdownText]:
     columns = sorted({column for row in rows for column in row.cells})
     if not columns:

@@ -13,9 +13,10 @@ from typing import Any, cast
 from ..common.extras import missing_extra
 from .blocks import Block, BlockPlace, heading
 from .format_handler import DocumentFile
+from .marks import PLAIN, MarkedText, Marks, marked
 from .office.cell_formats import number_text, text_by_format
 from .office.decryption import decrypted, needs_password
-from .sheets import SheetRow, TableBudget, hidden_columns, with_hidden_mark
+from .sheets import SheetRow, TableBudget, comment_text, hidden_columns, with_hidden_mark
 
 _MAX_BYTES = 100_000_000
 
@@ -51,27 +52,60 @@ def read(file: DocumentFile) -> Iterator[Block]:
 
 def _rows(sheet: Any, book: Any) -> Iterator[SheetRow]:
     links = {place: link.url_or_path for place, link in sheet.hyperlink_map.items() if link.type == "url"}
-    for number in range(sheet.nrows):
+    notes = {place: _note(note) for place, note in sheet.cell_note_map.items()}
+    noted: dict[int, list[int]] = {}
+    for row, column in sorted(notes):
+        noted.setdefault(row, []).append(column)
+    for number in range(max(sheet.nrows, 1 + max(noted, default=-1))):
         texts: dict[int, str] = {}
-        for column, cell in enumerate(sheet.row(number)):
-            if text := _shown(cell, book):
+        for column, cell in enumerate(sheet.row(number) if number < sheet.nrows else ()):
+            if text := _shown(cell, book, sheet.rich_text_runlist_map.get((number, column))):
                 link = links.get((number, column))
                 texts[column] = f"[{text}]({link})" if link else text
+        for column in noted.get(number, ()):
+            texts[column] = f"{texts.get(column, '')} {notes[number, column]}".strip()
         if texts:
             row = sheet.rowinfo_map.get(number)
             yield SheetRow(number + 1, with_hidden_mark(texts) if row is not None and row.hidden else texts)
 
 
-def _shown(cell: Any, book: Any) -> str:
+def _note(note: Any) -> str:
+    return comment_text(note.text or "", note.author or "")
+
+
+def _shown(cell: Any, book: Any, runs: list[tuple[int, int]] | None) -> str:
     kinds = cast(Any, import_module("xlrd.biffh"))
     if cell.ctype in (kinds.XL_CELL_EMPTY, kinds.XL_CELL_BLANK):
         return ""
+    form = book.xf_list[cell.xf_index] if cell.xf_index is not None else None
+    marks = _marks(book, form.font_index) if form is not None else PLAIN
     if cell.ctype == kinds.XL_CELL_BOOLEAN:
-        return "TRUE" if cell.value else "FALSE"
+        return marked("TRUE" if cell.value else "FALSE", marks)
     if cell.ctype == kinds.XL_CELL_ERROR:
         return kinds.error_text_from_code.get(cell.value, "#ERROR")
-    found = book.format_map.get(book.xf_list[cell.xf_index].format_key) if cell.xf_index is not None else None
-    code = found.format_str if found is not None else "General"
+    found = book.format_map.get(form.format_key) if form is not None else None
+    code = (found.format_str if found is not None else "") or "General"
     if cell.ctype == kinds.XL_CELL_TEXT:
-        return text_by_format(cell.value, code)
-    return number_text(cell.value, code, is_1904=bool(book.datemode))
+        if runs:
+            return _rich_text(cell.value, runs, book, marks)
+        return marked(text_by_format(cell.value, code), marks)
+    return marked(number_text(cell.value, code, is_1904=bool(book.datemode)), marks)
+
+
+def _rich_text(text: str, runs: list[tuple[int, int]], book: Any, marks: Marks) -> str:
+    """Returns a text whose fonts change at the places of its runs."""
+    found = MarkedText()
+    units = text.encode("utf-16-le")  # the places count these
+    begin = 0
+    for place, font in runs:
+        found.add(units[2 * begin : 2 * place].decode("utf-16-le", "replace"), marks)
+        begin, marks = place, _marks(book, font)
+    found.add(units[2 * begin :].decode("utf-16-le", "replace"), marks)
+    return found.taken()
+
+
+def _marks(book: Any, font: int) -> Marks:
+    if not 0 <= font < len(book.font_list):
+        return PLAIN
+    found = book.font_list[font]
+    return Marks({1: "sup", 2: "sub"}.get(found.escapement, ""), bool(found.struck_out))

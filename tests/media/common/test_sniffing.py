@@ -145,6 +145,16 @@ def test_archive_of_office_files_is_an_archive(method: int, sizes: str):
     assert media_type_of(archive(*main, method=method, sizes=sizes), "a.docx") == OFFICE
 
 
+@pytest.mark.parametrize("first", ["content.xml", "META-INF/manifest.xml"])
+def test_opendocument_file_zipped_again_is_recognised_by_its_name_and_its_members(first: str):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(first, "<a/>")
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    assert media_type_of(file.getvalue(), "book.ods") == "application/vnd.oasis.opendocument.spreadsheet"
+    assert media_type_of(file.getvalue(), "book.zip") == "application/zip"
+
+
 @pytest.mark.parametrize("start", ["BM", "ID3", "MZ", "GIF89a", "%PDF", "RIFF", "II*", "PK", "OggS", "P6"])
 def test_text_that_begins_like_a_binary_format_is_text(start: str):
     assert media_type_of(f"{start} is how some files begin.\n".encode(), "note.txt") == "text/plain"

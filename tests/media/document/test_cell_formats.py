@@ -86,6 +86,8 @@ def test_numbers_are_shown_as_libreoffice_shows_them(system: str, code: str):
         (46095, "mmm-yy", "Mar-26 (2026-03-14)"),
         (0.75, "h:mm AM/PM", "6:00 PM"),
         (46095.75, "h:mm", "18:00 (2026-03-14 18:00)"),
+        (46095.500005, "yyyy-mm-dd hh:mm:ss.000", "2026-03-14 12:00:00.432"),
+        (1.5e-13, "0.00", "0.00 (1.5E-13)"),
         (60, "d/m/yyyy", "1900-02-29"),
         (59, "d/m/yyyy", "1900-02-28"),
         (1, "dddd", "Sunday (1900-01-01)"),
@@ -131,7 +133,7 @@ def test_links_of_cells_keep_their_addresses():
     book.active["A1"] = "rules"
     book.active["A1"].hyperlink = "https://example.org/rules"
     book.active["A1"].comment = Comment("old", "Ann")
-    assert rows_of(book) == ["| [rules](https://example.org/rules) [comment: old] |"]
+    assert rows_of(book) == ["| [rules](https://example.org/rules) [comment by Ann: old] |"]
 
 
 def test_rich_text_and_fonts_of_cells_keep_their_marks():

@@ -69,10 +69,10 @@ def test_odt_keeps_headings_comments_and_edges():
 def test_ods_and_xls_show_the_same_cells_as_xlsx():
     cells = SALES.format(50, 75, 100).partition("[picture")[0].strip()
     ods = converted(DOCUMENTS / "sales.ods")
-    assert ods.text.startswith(cells.replace("[hidden columns: C]\n\n", ""))
+    assert ods.text.startswith(cells)
     assert losses(ods) == {"pictures": (1, 1)}
     xls = converted(DOCUMENTS / "sales.xls")
-    assert xls.text == cells.replace(" [comment: checked]", "")
+    assert xls.text == cells
     for conversion in (ods, xls):
         assert ("| hidden value |", "Secret", "B3") in places(conversion, "sheet", "cell")
 

@@ -31,6 +31,8 @@ _BUILT_IN = {
 }  # fmt: skip
 _TYPED_DIGITS = 10
 """A number of more digits was computed or measured: the digits that its format hides are noise."""
+_EXACT = 16
+"""A number that is written in fewer characters has no more digits than a spreadsheet keeps."""
 _CLOSE = Decimal("0.005")
 _DATE = frozenset("ymd")
 _TIME = frozenset("hMs")
@@ -61,7 +63,8 @@ class CellFormats:
 
     def shown(self, value: str, style: str, *, is_computed: bool = False) -> str:
         """Returns a number as a text; one that no number of a spreadsheet is, as it is written."""
-        if value.isdecimal() and len(value) < 16 and self._styles.get(style, self._standard)[0] == "General":
+        code = self._styles.get(style, self._standard)[0]
+        if code == "General" and value.isdecimal() and len(value) < 16:
             return value
         try:
             number = float(value)
@@ -69,9 +72,10 @@ class CellFormats:
             return value
         if not isfinite(number):
             return value
-        return number_text(
-            number, self._styles.get(style, self._standard)[0], is_1904=self._is_1904, is_computed=is_computed
-        )
+        if code == "General":
+            return general(number)
+        digits = Decimal(value) if len(value) < _EXACT else exact(number)
+        return _number_text(digits, code, is_1904=self._is_1904, is_computed=is_computed)
 
     def text(self, value: str, style: str) -> str:
         """Returns a text by the format of its cell."""
@@ -86,10 +90,11 @@ def font_marks(font: Element | None) -> Marks:
     """Returns the marks of a font, or of the properties of a run."""
     if font is None:
         return PLAIN
-    strike, rise = font.find("strike"), font.find("vertAlign")
-    kind = rise.get("val", "") if rise is not None else ""
+    strike, align = font.find("strike"), font.find("vertAlign")
+    kind = align.get("val", "") if align is not None else ""
     is_struck = strike is not None and strike.get("val", "1") not in ("0", "false")
-    return Marks({"superscript": "sup", "subscript": "sub"}.get(kind, ""), is_struck)
+    rise = {"superscript": "sup", "subscript": "sub"}.get(kind, "")
+    return Marks(rise, is_struck) if rise or is_struck else PLAIN
 
 
 def at(values: Sequence[_T], index: str) -> _T | None:
@@ -110,7 +115,10 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
     """Returns a number as its cell shows it, with the number itself where the format hides what matters of it."""
     if code == "General":
         return general(number)
-    value = exact(number)
+    return _number_text(exact(number), code, is_1904=is_1904, is_computed=is_computed)
+
+
+def _number_text(value: Decimal, code: str, *, is_1904: bool, is_computed: bool) -> str:
     section, has_sign = _format(code).section(value)
     if section.is_date:
         return _moment_text(value, section, is_1904=is_1904)
@@ -121,14 +129,16 @@ def number_text(number: float, code: str, *, is_1904: bool = False, is_computed:
     if found.value is None:
         if value in (0, 1):
             return shown
-        return f"{shown} ({general(number)})" if shown else f"[not shown: {general(number)}]"
-    hidden = None if found.value == value else _hidden(value, found.value, is_computed=is_computed)
+        number = general(float(value))
+        return f"{shown} ({number})" if shown else f"[not shown: {number}]"
+    hidden = None if found.value == value else hidden_number(value, found.value, is_computed=is_computed)
     if not hidden:
         return shown
-    return f"{shown} ({general(float(hidden * 100))}%)" if section.has("percent") else f"{shown} ({hidden:f})"
+    number = f"{general(float(hidden * 100))}%" if section.has("percent") else general(float(hidden))
+    return f"{shown} ({number})"
 
 
-def _hidden(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
+def hidden_number(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
     """Returns the number where the shown one is too far from it, or lacks digits that somebody typed."""
     has_typed_digits = not is_computed and len(value.normalize().as_tuple().digits) <= _TYPED_DIGITS
     if has_typed_digits:
@@ -148,6 +158,8 @@ def _moment_text(value: Decimal, section: FormatSection, *, is_1904: bool) -> st
     seconds = moment.milliseconds // 1000
     minutes = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
     time = f"{minutes}:{seconds % 60:02d}" if seconds % 60 or "s" in fields else minutes
+    if section.has("fraction") and (rest := moment.milliseconds % 1000):
+        time += f".{rest:03d}"
     if fields >= _DATE:
         return f"{day} {time}" if seconds or fields & _TIME else day
     shown = section.date(moment)

@@ -49,6 +49,7 @@ _NAMESPACES = {
     f"{_MICROSOFT}powerpoint/2018/8/main": "p188",
     f"{_MICROSOFT}spreadsheetml/2009/9/main": "x14",
     f"{_MICROSOFT}spreadsheetml/2010/11/main": "x15",
+    f"{_MICROSOFT}spreadsheetml/2018/threadedcomments": "x18tc",
     f"{_MICROSOFT}excel/2006/main": "xm",
     f"{_MICROSOFT}word/2010/wordml": "w14",
     f"{_MICROSOFT}word/2012/wordml": "w15",
@@ -90,9 +91,14 @@ OFFICE = FormatVocabulary(
         "tabs and line breaks to characters": "a:br w:br w:cr w:noBreakHyphen w:ptab w:sym w:tab",
         "notes to [^1]": "w:endnoteReference w:footnoteReference",
         "comments to [comment by ...: ...]": """
-            p:cm p:cmLst p:text w:comment w:commentReference w:comments x:comment x:commentList x:comments x:text""",
+            p:cm p:cmLst p:text w:comment w:commentReference w:comments x18tc:ThreadedComments
+            x18tc:person x18tc:personList x18tc:text x18tc:threadedComment x:comment x:commentList x:comments x:text""",
         "readings of East Asian words to parentheses after them": "w:rt w:ruby w:rubyBase",
         "equations to LaTeX": "a14:m m:*",
+        "choices of cells and input messages to [B2: choices: ...]": """
+            x14:dataValidation x:dataValidation x:dataValidations""",
+        "headers and footers of sheets to [header for printing: ...]": """
+            x:evenFooter x:evenHeader x:firstFooter x:firstHeader x:headerFooter x:oddFooter x:oddHeader""",
         "charts to tables of their data, with their titles": """
             c:area3DChart c:areaChart c:bar3DChart c:barChart c:bubbleChart c:bubbleSize c:cat c:catAx c:chart
             c:chartSpace c:dateAx c:doughnutChart c:line3DChart c:lineChart c:lvl c:multiLvlStrCache c:multiLvlStrRef
@@ -106,8 +112,6 @@ OFFICE = FormatVocabulary(
         "form controls": "p:control w:control x:control",
         "files that a program inserts": "w:subDoc",
         "ink": "p:contentPart w:contentPart xdr:contentPart",
-        "headers and footers for printing": """
-            x:evenFooter x:evenHeader x:firstFooter x:firstHeader x:oddFooter x:oddHeader""",
         "labels of chart points": "cx:dataLabel",
         "3D models": "am3d:model3d",
         "page numbers and dates of today": """
@@ -121,7 +125,7 @@ OFFICE = FormatVocabulary(
     properties="""
         a14:* a15:* a16:* a:* am3d:* asvg:* c14:* c15:* c16:* c:* cdr:* cx:* dgm:* dsp:* lc:* mc:* o:* p14:* p15:*
         p188:* p:* pic:* pvml:* rel:* v:* w10:* w14:* w15:* w:* wp14:* wp:* wpc:* wpg:* wps:* x14:* x15:* x:* xdr:*
-        xm:* xvml:*""",
+        x18tc:* xm:* xvml:*""",
     lost_members={
         "macros": "*/vbaProject.bin */vbaData.xml xl/macrosheets/*",
         "drawings on charts": "*/drawings/drawing*.xml",
@@ -142,8 +146,7 @@ OFFICE = FormatVocabulary(
             */embeddings/*.xls? xl/externalLinks/* xl/pivotCache/* xl/pivotTables/* xl/tables/* xl/slicers/*
             xl/slicerCaches/* xl/timelines/* xl/timelineCaches/* xl/queryTables/* xl/connections.xml xl/xmlMaps.xml
             xl/model/* customData/*""",
-        "shapes of diagrams and comments, and threads of comments, whose texts are read": """
-            */diagrams/* *.vml xl/threadedComments/*""",
+        "shapes of diagrams and comments, whose texts are read": "*/diagrams/* *.vml",
         "controls, which are counted where they stand": "*/activeX/* xl/ctrlProps/*",
         "building blocks": "word/glossary/*",
         "pictures of layouts and masters": "*/media/*",

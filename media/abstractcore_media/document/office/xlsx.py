@@ -1,6 +1,6 @@
 """XLSX: the cells of all sheets, hidden ones too, with comments, pictures and charts (ECMA-376, part 1).
 
-A cell shows its cached value by its number format; a formula that no program has computed shows the formula.
+A cell shows its cached value by its number format; a formula that no program has computed shows the formula, marked.
 """
 
 from __future__ import annotations
@@ -12,19 +12,29 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading
 from ..format_handler import DocumentFile
-from ..marks import MarkedText, marked
-from ..sheets import SheetRow, TableBudget, column_index, column_name, hidden_columns, with_hidden_mark
+from ..marks import PLAIN, MarkedText, marked
+from ..sheets import (
+    SheetRow,
+    TableBudget,
+    column_index,
+    column_name,
+    hidden_columns,
+    not_calculated,
+    with_hidden_mark,
+)
 from ..xml_elements import text_inside
 from .cell_formats import CellFormats, at, font_marks
 from .charts import chart_blocks
 from .drawing_text import paragraph_text
-from .package import Package, Relationship
+from .package import Package
 from .pictures import picture_of
+from .sheet_parts import AFTER_ROWS, People, blocks_after_rows, comments_of, links_of
 from .vocabulary import OFFICE
 
 VOCABULARY = OFFICE
 
-_ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
+_PARTS = re.compile(rb"<(?:\w+:)?(row|dataValidation|headerFooter)[\s>/]")
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _HYPERLINK = re.compile(r'HYPERLINK\(\s*"((?:https?|ftp|mailto):(?:[^"]|""){1,2000})"', re.IGNORECASE)
 _TRUE = ("1", "true")
 
@@ -37,8 +47,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     strings = _shared_strings(package)
     is_1904 = any(each.get("date1904") in _TRUE for each in main.iter("workbookPr"))
     formats = CellFormats(package, package.related(package.main, "styles"), is_1904=is_1904)
-    cells = _Cells(strings, formats)
-    budget = TableBudget(file.work)
+    is_stale = any(each.get("fullCalcOnLoad") in _TRUE for each in main.iter("calcPr"))
+    reader = _SheetReader(package, _Cells(strings, formats, is_stale=is_stale))
     for sheet in main.iter("sheet"):
         relation = relations.get(sheet.get("r:id", ""))
         if relation is None or not package.has(relation.target):
@@ -46,39 +56,59 @@ def read(file: DocumentFile) -> Iterator[Block]:
         name = sheet.get("name", "") or "sheet"
         hidden = " (hidden)" if sheet.get("state", "visible") != "visible" else ""
         yield heading(f"{name}{hidden}", 2, BlockPlace(sheet=name))
-        yield from _sheet(package, relation.target, name, cells, budget)
+        yield from reader.blocks(relation.target, name)
 
 
-def _sheet(package: Package, path: str, name: str, cells: _Cells, budget: TableBudget) -> Iterator[Block]:
-    package.losses.place = f"sheet {name}"
-    relations = package.relationships(path)
-    cells.begin_sheet(_comments(package, path), _links(package, path, relations))
-    chunks = package.chunks(path)  # only to count rows beyond the budget
-    elements = package.elements(path, "cols", "row")
-    first = next(elements, None)
-    if first is not None and first.tag == "cols":
-        yield hidden_columns([_columns(each) for each in first if each.get("hidden") in _TRUE], BlockPlace(sheet=name))
-    elif first is not None:
-        elements = chain((first,), elements)
-    counted: list[int] = []
+class _SheetReader:
+    """Reads the sheets of a workbook, one after another."""
 
-    def further() -> Iterator[int]:
-        yield _rows_in(chunks) - counted[-1]
+    def __init__(self, package: Package, cells: _Cells) -> None:
+        self._package = package
+        self._cells = cells
+        self._people = People(package)
+        self._budget = TableBudget(package.work)
 
-    def counting() -> Iterator[SheetRow]:
-        for number, row in enumerate(_rows(elements, cells), 1):
-            counted.append(number)
-            yield row
+    def blocks(self, path: str, name: str) -> Iterator[Block]:
+        """Yields the rows of a sheet, what stands after them, and what is drawn on it."""
+        package = self._package
+        package.losses.place = f"sheet {name}"
+        relations = package.relationships(path)
+        self._cells.begin_sheet(comments_of(package, relations, self._people), links_of(package, path, relations))
+        chunks = package.chunks(path)  # only to count rows beyond the budget
+        elements = package.elements(path, "cols", "row", *AFTER_ROWS)
+        first = next(elements, None)
+        if first is not None and first.tag == "cols":
+            hidden = [_columns(each) for each in first if each.get("hidden") in _TRUE]
+            yield hidden_columns(hidden, BlockPlace(sheet=name))
+        elif first is not None:
+            elements = chain((first,), elements)
+        counted: list[int] = []
+        others: list[Element] = []
 
-    yield from budget.blocks(name, counting(), further())
-    drawing = package.related(path, "drawing")
-    if drawing:
-        yield from _drawing(package, drawing, name)
+        def further() -> Iterator[int]:
+            rows, has_others = _rows_in(chunks)
+            others.extend(package.elements(path, *AFTER_ROWS) if has_others else ())
+            yield rows - counted[-1]
+
+        def counting() -> Iterator[SheetRow]:
+            for number, row in enumerate(_rows(elements, self._cells, others), 1):
+                counted.append(number)
+                yield row
+
+        yield from self._budget.blocks(name, counting(), further())
+        yield from blocks_after_rows(others, name)
+        drawing = package.related(path, "drawing")
+        if drawing:
+            yield from _drawing(package, drawing, name)
 
 
-def _rows(elements: Iterator[Element], cells: _Cells) -> Iterator[SheetRow]:
+def _rows(elements: Iterator[Element], cells: _Cells, others: list[Element]) -> Iterator[SheetRow]:
+    """Yields the rows with content; takes the elements that are no rows into `others`."""
     number = 0
     for element in elements:
+        if element.tag != "row":
+            others.append(element)
+            continue
         given = element.get("r", "")
         number = int(given) if given.isdecimal() and len(given) < 8 else number + 1
         texts: dict[int, str] = {}
@@ -98,8 +128,9 @@ def _rows(elements: Iterator[Element], cells: _Cells) -> Iterator[SheetRow]:
 class _Cells:
     """The texts of cells. Comments and links are those of one sheet, by the names of its cells."""
 
-    def __init__(self, strings: list[str], formats: CellFormats) -> None:
+    def __init__(self, strings: list[str], formats: CellFormats, *, is_stale: bool) -> None:
         self._strings = strings
+        self._is_stale = is_stale
         self._formats = formats
         self._comments: Mapping[str, str] = {}
         self._links: Mapping[str, str] = {}
@@ -112,27 +143,43 @@ class _Cells:
         formula, style = cell.find("f"), cell.get("s", "")
         text = self._value(cell, style, formula)
         if text:
-            text = marked(text, self._formats.marks(style))
-            link = self._links.get(address) or (_linked_by(formula.text or "") if formula is not None else "")
+            marks = self._formats.marks(style)
+            if marks is not PLAIN:
+                text = marked(text, marks)
+            link = self._links.get(address) if self._links else None
+            if formula is not None and not link:
+                link = _linked_by(formula.text or "")
             if link:
                 text = f"[{text}]({link})"
-        comment = self._comments.get(address)
-        return f"{text} [comment: {comment}]".strip() if comment else text
+        comment = self._comments.get(address) if self._comments else None
+        return f"{text} {comment}".strip() if comment else text
 
     def _value(self, cell: Element, style: str, formula: Element | None) -> str:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return self._formats.text(_string(cell.find("is")), style)
         value = cell.findtext("v")
+        if formula is not None and self._is_not_calculated(kind, value):
+            return not_calculated(formula.text or "")
         if value is None or value == "":
-            return f"={formula.text}" if formula is not None and formula.text else ""
+            return ""
         if kind == "n":
             return self._formats.shown(value, style, is_computed=formula is not None)
         if kind == "b":
             return "TRUE" if value in _TRUE else "FALSE"
         if kind == "s":
             value = at(self._strings, value) or ""
+        if kind == "d":
+            return value.replace("T", " ").removesuffix(" 00:00:00")
+        if kind == "str":
+            value = _unescaped(value)
         return self._formats.text(value, style) if kind in ("s", "str") else value
+
+    def _is_not_calculated(self, kind: str, value: str | None) -> bool:
+        """Returns whether the value of a formula is not known; libraries write 0 for Excel to compute it on opening."""
+        if kind == "str":
+            return value is None
+        return not value or (self._is_stale and kind == "n" and value == "0")
 
 
 def _shared_strings(package: Package) -> list[str]:
@@ -150,7 +197,12 @@ def _string(element: Element | None) -> str:
             found.add(child.text or "")
         elif child.tag == "r":
             found.add(text_inside(child, "t"), font_marks(child.find("rPr")))
-    return found.taken()
+    return _unescaped(found.taken())
+
+
+def _unescaped(text: str) -> str:
+    """Returns a text without the codes of characters that XML does not allow, such as _x000D_."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def _columns(element: Element) -> tuple[int, int]:
@@ -158,27 +210,9 @@ def _columns(element: Element) -> tuple[int, int]:
     return (int(first) - 1, int(last) - 1) if first.isdecimal() and last.isdecimal() else (-1, -1)
 
 
-def _links(package: Package, path: str, relations: Mapping[str, Relationship]) -> dict[str, str]:
-    """Returns the addresses that cells are linked to; the sheet is read for them only if it has some."""
-    if not any(each.kind == "hyperlink" for each in relations.values()):
-        return {}
-    found = ((each.get("ref", ""), relations.get(each.get("r:id", ""))) for each in package.elements(path, "hyperlink"))
-    return {ref.partition(":")[0]: each.target for ref, each in found if each is not None and each.is_external}
-
-
 def _linked_by(formula: str) -> str:
     found = _HYPERLINK.match(formula) if formula.startswith("HYPERLINK(") else None
     return found[1].replace('""', '"') if found else ""
-
-
-def _comments(package: Package, path: str) -> dict[str, str]:
-    found = package.related(path, "comments")
-    if not found:
-        return {}
-    return {
-        each.get("ref", ""): " ".join("".join(text.text or "" for text in each.iter("t")).split())
-        for each in package.elements(found, "comment")
-    }
 
 
 def _drawing(package: Package, path: str, sheet: str) -> Iterator[Block]:
@@ -203,12 +237,18 @@ def _corner(element: Element | None) -> str | None:
     return f"{column_name(int(column))}{int(row) + 1}"
 
 
-def _rows_in(chunks: Iterator[bytes]) -> int:
-    """Returns how many rows the XML of a sheet has; a tag on the border of two chunks is counted once."""
-    count, tail = 0, b""
+def _rows_in(chunks: Iterator[bytes]) -> tuple[int, bool]:
+    """Returns how many rows the XML of a sheet has, and whether something stands after them.
+
+    A tag on the border of two chunks is counted once.
+    """
+    count, has_others, tail = 0, False, b""
     for chunk in chunks:
         text = tail + chunk
-        count += len(_ROW.findall(text))
+        found = _PARTS.findall(text)
+        rows = found.count(b"row")
+        count += rows
+        has_others |= rows < len(found)
         cut = max(text.rfind(b"<"), len(text) - 64)
-        tail = b"" if _ROW.match(text[cut:]) else text[cut:]
-    return count
+        tail = b"" if _PARTS.match(text[cut:]) else text[cut:]
+    return count, has_others
