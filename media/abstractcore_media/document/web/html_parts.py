@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, TreeBuilder
 
 from ..blocks import Block
 
 _MAX_SPAN, _MAX_COLUMNS, _MAX_COVERED = 100, 1_000, 10_000
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_PHRASES = frozenset(("a", "abbr", "b", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup"))
 _TO_THE_END = 1 << 16
 _MAX_DEPTH, _MAX_NODES = 100, 20_000
 _LIST_STYLES = ("a", "A", "i", "I")
@@ -188,3 +191,19 @@ def number(attributes: Mapping[str, str], name: str, default: int) -> int:
     """Returns an attribute that is a natural number."""
     text = attributes.get(name, "").strip()
     return int(text) if text.isdecimal() and len(text) < 9 else default
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Returns whether a program shows or reads out nothing of an element; style sheets are not read.
+
+    Words that are not read out are ornaments, or repeat others, such as a formula; larger parts are those behind a box.
+    """
+    if tag in ("html", "body"):
+        return False
+    style = attributes.get("style")
+    return (
+        "hidden" in attributes
+        or (style is not None and _HIDDEN.search(style) is not None)
+        or (tag == "dialog" and "open" not in attributes)
+        or (tag in _PHRASES and attributes.get("aria-hidden") == "true")
+    )

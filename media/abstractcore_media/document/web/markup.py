@@ -17,7 +17,7 @@ from ..equations import in_markdown, latex_of_mathml
 from ..marks import Marks, marked
 from ..vocabularies import LossCounter, Treatment
 from ..work_limits import Work
-from .html_parts import HtmlFormula, HtmlList, HtmlSelect, HtmlTable
+from .html_parts import HtmlFormula, HtmlList, HtmlSelect, HtmlTable, is_hidden
 
 _BLOCKS = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
@@ -29,8 +29,6 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = ("ul", "ol", "menu", "dir")
 _VERBATIM = ("pre", "listing", "plaintext", "xmp")
 _SPACES = re.compile(r"\s+")
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_PHRASES = frozenset(("a", "abbr", "b", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup"))
 _CHUNK = 1 << 16
 _VOID = frozenset(("bgsound", "command", "embed", "keygen", "nextid", "track"))
 """Elements without an end in HTML that the parser takes for ones with content."""
@@ -132,9 +130,9 @@ class _MarkupTarget:
             self._drawing += 1
             tag = f"svg:{tag}"
         treatment, what = self._treatment(tag)
-        is_hidden = (bool(attributes) or tag == "dialog") and _is_hidden(tag, attributes)
-        if is_hidden or treatment is Treatment.LOST or treatment is Treatment.LEFT_OUT:
-            self._skip("hidden elements" if is_hidden and treatment is not Treatment.LEFT_OUT else what, attributes)
+        hides = (bool(attributes) or tag == "dialog") and is_hidden(tag, attributes)
+        if hides or treatment is Treatment.LOST or treatment is Treatment.LEFT_OUT:
+            self._skip("hidden elements" if hides and treatment is not Treatment.LEFT_OUT else what, attributes)
             if treatment is Treatment.LEFT_OUT:
                 self._skipped_as = ""
                 if tag == "base":
@@ -492,19 +490,3 @@ class _MarkupTarget:
         "table": _end_table,
         "select": _end_select,
     }
-
-
-def _is_hidden(tag: str, attributes: dict[str, str]) -> bool:
-    """Returns whether a program shows or reads out nothing of an element; style sheets are not read.
-
-    Words that are not read out are ornaments, or repeat others, such as a formula; larger parts are those behind a box.
-    """
-    if tag in ("html", "body"):
-        return False
-    style = attributes.get("style")
-    return (
-        "hidden" in attributes
-        or (style is not None and _HIDDEN.search(style) is not None)
-        or (tag == "dialog" and "open" not in attributes)
-        or (tag in _PHRASES and attributes.get("aria-hidden") == "true")
-    )
