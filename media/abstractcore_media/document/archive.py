@@ -90,7 +90,7 @@ def _zip_members(members: ZipMembers, encoding: str) -> Iterator[_Member]:
     for info in members.infos:
         if not info.is_dir():
             name = info.filename if info.flag_bits & _UTF8_NAME else _raw(info).decode(encoding, "replace")
-            yield _Member(name, info.file_size, lambda path=info.filename: members.read(path))
+            yield _Member(name, info.file_size, lambda info=info: b"".join(members.chunks_of(info)))
 
 
 def _raw(info: zipfile.ZipInfo) -> bytes:

@@ -45,8 +45,11 @@ class ZipMembers:
     def chunks(self, path: str) -> Iterator[bytes]:
         """Yields the content of a member; nothing if there is no such member. Raises `MediaError`."""
         info = self._infos.get(path.lower().lstrip("/"))
-        if info is None:
-            return
+        if info is not None:
+            yield from self.chunks_of(info)
+
+    def chunks_of(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
+        """Yields the content of a member of `infos`: several of an archive may have one name. Raises `MediaError`."""
         if self._losses is not None:
             self._losses.opens(info.filename)
         if info.flag_bits & 1:

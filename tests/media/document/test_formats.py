@@ -136,6 +136,21 @@ def test_encodings_and_open_tags_of_html(page: bytes, text: str):
     assert converted(page, "page.html").text == text
 
 
+def test_chapters_that_a_book_lacks_are_counted_and_each_one_is_read_once():
+    package = """<package><manifest><item id="1" href="ch1.xhtml"/><item id="2" href="ch2.xhtml"/></manifest>
+    <spine><itemref idref="1"/><itemref idref="1"/><itemref idref="2"/><itemref idref="3"/></spine></package>"""
+    members: dict[str, bytes | str] = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="b/p.opf"/></rootfiles></container>',
+        "b/p.opf": package,
+        "b/ch1.xhtml": "<html><head><title>ch1.xhtml</title></head><body><p>Wet.</p></body></html>",
+    }
+    conversion = converted(zipped(members), "rain.epub")
+    assert conversion.text == "Wet."
+    (loss,) = conversion.lost
+    assert (loss.what, loss.count, loss.places) == ("chapters", 2, ("b/p.opf", "b/ch2.xhtml"))
+
+
 def test_chapters_of_an_epub_are_read_in_the_order_of_the_book():
     container = '<container><rootfiles><rootfile full-path="b/p.opf"/></rootfiles></container>'
     package = (
@@ -281,6 +296,12 @@ def test_small_archive_is_listed_and_read():
     assert ("It rained.", "a/notes.txt") in [
         (text.partition("\n")[2].rpartition("\n")[0], member) for text, member in places(conversion, "member")
     ]
+
+
+def test_files_of_an_archive_whose_names_differ_in_case_are_each_read():
+    conversion = converted(zipped({"README": "It rained.", "readme": "It did not."}), "x.zip", READS)
+    assert "[file: README]\nIt rained." in conversion.text
+    assert "[file: readme]\nIt did not." in conversion.text
 
 
 def test_compressed_tar_is_listed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from html import escape
 
 import pytest
 
@@ -36,8 +37,8 @@ def test_text_in_any_element_is_in_the_output_or_counted(file: str, around: str)
     assert [name for name in names(file) if not is_accounted(name.lower(), around)] == []
 
 
-_VOID = """area base basefont bgsound br col embed frame hr image img input isindex link meta nextid param source track
-wbr"""
+_VOID = """area base basefont bgsound br col command embed frame hr image img input isindex keygen link meta nextid
+param source track wbr"""
 
 
 def is_accounted(tag: str, around: str) -> bool:
@@ -53,6 +54,12 @@ def is_accounted(tag: str, around: str) -> bool:
         return CANARY not in conversion.text and not conversion.lost
     has_text = not void or tag in ("area", "img", "image", "input")
     return CANARY in conversion.text or bool(conversion.lost) or not has_text
+
+
+@pytest.mark.parametrize("tag", _VOID.split())
+def test_text_after_an_element_without_an_end_is_read(tag: str):
+    text = text_of(f"<!doctype html><p>before <{tag} src=x> after<p>besides<div>more</div>")
+    assert {"before", "after", "besides", "more"} <= set(text.split())
 
 
 def test_unknown_elements_are_read():
@@ -117,6 +124,59 @@ def test_words_carry_their_marks():
         "10⁵ H₂O the 4<sup>th</sup> ~~99~~ 79 ~~old~~new\n\n[E=mc²](https://example.org/x) “so” 東京(とうきょう)\n\n"
         r"$\frac{a}{b}$"
     )
+
+
+def test_marks_of_notes_are_not_part_of_the_figure_before_them():
+    assert text_of('growth 1<a href="#n" role=doc-noteref>1</a> of 2<a href="#m" epub:type=noteref>*</a>') == (
+        "growth 1¹ of 2<sup>*</sup>"
+    )
+    assert text_of('x<a href="#n" role=doc-noteref><sup>12</sup></a>') == "x¹²"
+
+
+def test_links_have_their_address_resolved_by_the_base_of_the_page():
+    links = '<p><a href="a.html">rel</a> <a href="/b">abs</a> <a href="#c">part</a> <a href="javascript:x()">do</a>'
+    assert text_of(f'<base href="https://example.org/d/">{links}') == (
+        "[rel](https://example.org/d/a.html) [abs](https://example.org/b) part do"
+    )
+    assert text_of(links) == "[rel](a.html) [abs](/b) part do"
+
+
+def test_items_of_lists_have_the_numbers_and_letters_that_are_shown():
+    page = """<ol start=3 type=a><li>x<li value=28>y<li>z</ol><ol reversed start=1><li>p<li>q</ol>
+    <ol type=I start=4><li>r</ol><ol type=I start=4000><li>s</ol><ol start=-1><li>t</ol><ul><li>u</ul>"""
+    assert text_of(page) == "c. x\nab. y\nac. z\n1. p\n0. q\nIV. r\n4000. s\n-1. t\n- u"
+
+
+def test_readings_stand_after_their_base_even_without_end_tags():
+    assert text_of("<ruby>漢<rt>kan<rt>kara</ruby>字") == "漢(kan)(kara)字"
+
+
+def test_words_that_are_not_read_out_are_counted_and_a_switch_of_the_page_is_not_shown():
+    conversion = converted(b"<input type=checkbox><p>x<span aria-hidden=true>icon</span>", "page.html")
+    assert conversion.text == "x"
+    assert losses(conversion) == {"hidden elements": (1, None)}
+    assert text_of("<main aria-hidden=true><p>behind an open box</main>") == "behind an open box"
+
+
+def test_soft_hyphens_are_not_in_words():
+    assert text_of("<p>Donau&shy;dampf") == "Donaudampf"
+
+
+def test_figures_of_a_drawing_with_places_of_their_own_are_apart():
+    assert text_of("<svg><text><tspan x=0>41</tspan><tspan x=50>30</tspan></text></svg>") == "41 30"
+
+
+def test_pages_in_frames_twelve_deep_are_read():
+    page = "<p>deep text"
+    for _ in range(12):
+        page = f'<iframe srcdoc="{escape(page)}"></iframe>'
+    assert text_of(page) == "deep text"
+
+
+def test_text_of_a_formula_that_is_too_large_is_kept_and_the_formula_is_counted():
+    conversion = converted(b"<math>" * 20_000 + b"<mi>E</mi><mo>=</mo>", "page.html")
+    assert conversion.text == "E="
+    assert losses(conversion) == {"formulas": (1, None)}
 
 
 def test_links_around_paragraphs_keep_their_address():

@@ -47,13 +47,16 @@ def read(file: DocumentFile) -> Iterator[Block]:
     for each in items.values():
         if "nav" in each.get("properties", "").split():
             file.losses.opens(_resolved(folder, each.get("href", "")))
-    spine = [items[key] for each in package.iter("itemref") if (key := each.get("idref", "")) in items]
-    chapters = [_resolved(folder, each.get("href", "")) for each in spine]
+    spine = dict.fromkeys(each.get("idref", "") for each in package.iter("itemref"))
+    for key in spine:
+        if key not in items:
+            file.losses.count("chapters", path)
+    chapters = [_resolved(folder, items[key].get("href", "")) for key in spine if key in items]
     _check_protection(members, chapters, file)
     for number, chapter in enumerate(chapters):
         data = members.read(chapter)
         if not data:
-            yield LostContent("chapters", 1, len(chapters), chapter)
+            file.losses.count("chapters", chapter)
             continue
         picture = partial(_picture, members, posixpath.dirname(chapter))
         page = Page(file.work, file.losses, picture, BlockPlace(member=chapter), titles)

@@ -1,15 +1,24 @@
-"""Parts of HTML that are read as wholes: tables, lists of choices and formulas."""
+"""Parts of HTML with a state of their own: tables, lists, lists of choices and formulas."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from xml.etree.ElementTree import Element, TreeBuilder
 
 from ..blocks import Block
 
 _MAX_SPAN, _MAX_COLUMNS, _MAX_COVERED = 100, 1_000, 10_000
+_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_PHRASES = frozenset(("a", "abbr", "b", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup"))
 _TO_THE_END = 1 << 16
 _MAX_DEPTH, _MAX_NODES = 100, 20_000
+_LIST_STYLES = ("a", "A", "i", "I")
+_MAX_ROMAN = 3_999
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl")),
+    *((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
 
 
 class HtmlTable:
@@ -69,6 +78,46 @@ class HtmlTable:
         return self._covered <= _MAX_COVERED
 
 
+class HtmlList:
+    """The count of the items of a list that is being read."""
+
+    def __init__(self, tag: str, attributes: Mapping[str, str]) -> None:
+        self._is_numbered = tag == "ol"
+        self._style = attributes.get("type", "1")
+        self._step = -1 if "reversed" in attributes else 1
+        self._next = _whole(attributes.get("start", ""), 1)
+
+    def marker(self, attributes: Mapping[str, str]) -> str:
+        """Returns what an item begins with: "-", "3.", "c." or "iii."."""
+        if not self._is_numbered:
+            return "-"
+        count = _whole(attributes.get("value", ""), self._next)
+        self._next = count + self._step
+        style = self._style
+        text = (
+            (_letters(count) if style in "aA" else _roman(count)) if style in _LIST_STYLES and count > 0 else f"{count}"
+        )
+        return f"{text.upper() if style in 'AI' else text}."
+
+
+def _letters(count: int) -> str:
+    letters = ""
+    while count:
+        count, letter = divmod(count - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return letters
+
+
+def _roman(count: int) -> str:
+    if count > _MAX_ROMAN:
+        return f"{count}"
+    text = ""
+    for value, letters in _ROMAN:
+        text += letters * (count // value)
+        count %= value
+    return text
+
+
 class HtmlSelect:
     """The options of a list of choices that is being read."""
 
@@ -97,7 +146,10 @@ class HtmlFormula:
     """Builds a `math` element; one that is too deep or too large has nothing in it, and so no formula."""
 
     def __init__(self) -> None:
+        self.text = ""
+        """The text of one that is too large."""
         self._builder = TreeBuilder()
+        self._pieces: list[str] = []
         self._depth = self._nodes = 0
         self._is_too_large = False
 
@@ -111,6 +163,7 @@ class HtmlFormula:
 
     def data(self, text: str) -> None:
         """Adds a text."""
+        self._pieces.append(text)
         if not self._is_too_large:
             self._builder.data(text)
 
@@ -121,10 +174,36 @@ class HtmlFormula:
             self._builder.end(tag)
         if self._depth:
             return None
-        return Element("math") if self._is_too_large else self._builder.close()
+        if self._is_too_large:
+            self.text = " ".join("".join(self._pieces).split())
+            return Element("math")
+        return self._builder.close()
+
+
+def _whole(text: str, default: int) -> int:
+    """Returns a number that may be negative, as those of lists."""
+    text = text.strip()
+    digits = text.removeprefix("-")
+    return int(text) if digits.isdecimal() and len(digits) < 9 else default
 
 
 def number(attributes: Mapping[str, str], name: str, default: int) -> int:
     """Returns an attribute that is a natural number."""
     text = attributes.get(name, "").strip()
     return int(text) if text.isdecimal() and len(text) < 9 else default
+
+
+def is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Returns whether a program shows or reads out nothing of an element; style sheets are not read.
+
+    Words that are not read out are ornaments, or repeat others, such as a formula; larger parts are those behind a box.
+    """
+    if tag in ("html", "body"):
+        return False
+    style = attributes.get("style")
+    return (
+        "hidden" in attributes
+        or (style is not None and _HIDDEN.search(style) is not None)
+        or (tag == "dialog" and "open" not in attributes)
+        or (tag in _PHRASES and attributes.get("aria-hidden") == "true")
+    )

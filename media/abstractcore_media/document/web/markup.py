@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, ClassVar, TypeAlias, cast
+from urllib.parse import urljoin
 from xml.etree.ElementTree import Element
 
 from ...common.extras import missing_extra
@@ -16,7 +17,7 @@ from ..equations import in_markdown, latex_of_mathml
 from ..marks import Marks, marked
 from ..vocabularies import LossCounter, Treatment
 from ..work_limits import Work
-from .html_parts import HtmlFormula, HtmlSelect, HtmlTable, number
+from .html_parts import HtmlFormula, HtmlList, HtmlSelect, HtmlTable, is_hidden
 
 _BLOCKS = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "dir", "div",
@@ -28,9 +29,14 @@ _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = ("ul", "ol", "menu", "dir")
 _VERBATIM = ("pre", "listing", "plaintext", "xmp")
 _SPACES = re.compile(r"\s+")
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _CHUNK = 1 << 16
-_MAX_FRAMES = 5
+_VOID = frozenset(("bgsound", "command", "embed", "keygen", "nextid", "track"))
+"""Elements without an end in HTML that the parser takes for ones with content."""
+_LINKED = ("http://", "https://", "mailto:", "tel:", "ftp://")
+_OTHER_SCHEME = re.compile(r"\s*[a-zA-Z][\w+.-]{0,30}:")
+_NOTE_MARKS = ("noteref", "doc-noteref")
+_BOXES = re.compile(r"(?:\s*(?:\[ \]|\( \)))+\s*")
+_MAX_FRAMES = 20
 """Pages in frames of pages in frames."""
 _MAX_SPANS = 100
 """Links and marks that are open at once; each one costs the text inside it."""
@@ -51,10 +57,7 @@ class Page:
     place: BlockPlace = NOWHERE
     titles: set[str] = field(default_factory=set[str])
     depth: int = 0
-
-    def inner(self, place: BlockPlace) -> Page:
-        """Returns the page of a frame of this one."""
-        return replace(self, place=place, depth=self.depth + 1)
+    base: str = ""
 
 
 def html_blocks(data: bytes, codec: str, page: Page) -> Iterator[Block]:
@@ -94,9 +97,10 @@ class _MarkupTarget:
         """How many elements are open in one that is not read, with it."""
         self._skipped_as = ""
         self._kind = "p"
-        self._lists: list[int | None] = []
+        self._lists: list[HtmlList] = []
         self._marker = ""
         self._verbatim = 0
+        self._base = page.base
         self._spans: list[tuple[str | Marks, int]] = []
         """The links, by their addresses, and the marks that are open, with the piece of the text that they begin at."""
         self._deeper_spans = 0
@@ -106,6 +110,7 @@ class _MarkupTarget:
         self._title_from = -1
         self._select: HtmlSelect | None = None
         self._drawing = 0
+        self._reads_ruby = False
         self._formula: HtmlFormula | None = None
 
     def taken(self) -> list[Block]:
@@ -125,11 +130,15 @@ class _MarkupTarget:
             self._drawing += 1
             tag = f"svg:{tag}"
         treatment, what = self._treatment(tag)
-        is_hidden = (bool(attributes) or tag == "dialog") and _is_hidden(tag, attributes)
-        if is_hidden or treatment is Treatment.LOST or treatment is Treatment.LEFT_OUT:
-            self._skip("hidden elements" if is_hidden and treatment is not Treatment.LEFT_OUT else what, attributes)
+        hides = (bool(attributes) or tag == "dialog") and is_hidden(tag, attributes)
+        if hides or treatment is Treatment.LOST or treatment is Treatment.LEFT_OUT:
+            self._skip("hidden elements" if hides and treatment is not Treatment.LEFT_OUT else what, attributes)
             if treatment is Treatment.LEFT_OUT:
                 self._skipped_as = ""
+                if tag == "base":
+                    self._base = urljoin(self._base, attributes.get("href", ""))
+            if tag in _VOID:
+                self._skipped = 0
             return
         if tag in _HEADINGS or tag in _BLOCKS:
             self._end_text()
@@ -194,7 +203,7 @@ class _MarkupTarget:
         for span, start in reversed(self._spans):  # a link may hold several paragraphs
             self._wrap(span, start)
         self._spans = [(span, 0) for span, _ in self._spans]
-        raw = "".join(self._text)
+        raw = "".join(self._text).replace("\xad", "")
         self._text.clear()
         if self._verbatim and not self._tables:
             text = raw.strip("\n")
@@ -204,8 +213,8 @@ class _MarkupTarget:
             return
         if self._tables:
             self._tables[-1].add(text)
-            return
-        self._emit(text)
+        elif not _BOXES.fullmatch(text):  # a switch of the page, which no words are beside
+            self._emit(text)
 
     def _emit(self, text: str) -> None:
         self._show_title(text)
@@ -230,7 +239,8 @@ class _MarkupTarget:
         title, self._title = self._title, ""
         if title and title not in self._page.titles:
             self._page.titles.add(title)
-            if title.casefold() != text.casefold():
+            is_file_name = title == (self._place.member or "").rpartition("/")[2]
+            if title.casefold() != text.casefold() and not is_file_name:
                 self._done.append(MarkdownText(f"[title: {title}]", self._place))
 
     def _start_title(self, tag: str, attributes: dict[str, str]) -> None:
@@ -262,13 +272,18 @@ class _MarkupTarget:
         self._text.append("”")
 
     def _start_reading(self, tag: str, attributes: dict[str, str]) -> None:
+        self._end_reading()
+        self._reads_ruby = True
         self._text.append("(")
 
     def _end_reading(self) -> None:
-        self._text.append(")")
+        if self._reads_ruby:
+            self._reads_ruby = False
+            self._text.append(")")
 
     def _start_link(self, tag: str, attributes: dict[str, str]) -> None:
-        self._start_span(attributes.get("href", ""))
+        kind = attributes.get("role") or attributes.get("epub:type") or ""
+        self._start_span(Marks("sup") if kind in _NOTE_MARKS else attributes.get("href", ""))
 
     def _start_marks(self, tag: str, attributes: dict[str, str]) -> None:
         self._start_span(Marks(tag) if tag in ("sub", "sup") else Marks(is_struck=True))
@@ -289,14 +304,27 @@ class _MarkupTarget:
     def _wrap(self, span: str | Marks, start: int) -> None:
         text = "".join(self._text[start:])
         if isinstance(span, Marks):
-            self._text[start:] = [marked(text, span)]
-        elif (text := text.strip()) and span.startswith(("http://", "https://", "mailto:")) and text != span:
-            self._text[start:] = [f"[{text}]({span})"]
+            if (text.isascii() and "<sup>" not in text) or span != Marks("sup"):
+                self._text[start:] = [marked(text, span)]
+        elif (words := text.strip()) and (address := self._address(span)) and words != address:
+            before, _, after = text.partition(words)
+            self._text[start:] = [f"{before}[{words}]({address}){after}"]
+
+    def _address(self, link: str) -> str:
+        """Returns the address of a link that leaves the page; "" for others."""
+        link = link.strip()
+        if link.startswith(_LINKED):
+            return link
+        if not link or link.startswith("#") or _OTHER_SCHEME.match(link):
+            return ""
+        if self._base:
+            return urljoin(self._base, link)
+        return "" if self._place.member else link
 
     # Lists and tables.
 
     def _start_list(self, tag: str, attributes: dict[str, str]) -> None:
-        self._lists.append(number(attributes, "start", 1) - 1 if tag == "ol" else None)
+        self._lists.append(HtmlList(tag, attributes))
 
     def _end_list(self) -> None:
         if self._lists:
@@ -304,11 +332,8 @@ class _MarkupTarget:
 
     def _start_item(self, tag: str, attributes: dict[str, str]) -> None:
         if not self._lists:
-            self._lists.append(None)
-        count = self._lists[-1]
-        if count is not None:
-            self._lists[-1] = count = number(attributes, "value", count + 1)
-        self._marker = "-" if count is None else f"{count}."
+            self._lists.append(HtmlList("ul", {}))
+        self._marker = self._lists[-1].marker(attributes)
 
     def _start_table(self, tag: str, attributes: dict[str, str]) -> None:
         self._tables.append(HtmlTable())
@@ -369,6 +394,10 @@ class _MarkupTarget:
             self._lose("drawings")
             self._text.append(attributes.get("aria-label", ""))
 
+    def _start_moved_text(self, tag: str, attributes: dict[str, str]) -> None:
+        if not attributes.keys().isdisjoint(("x", "y", "dx", "dy")):
+            self._text.append(" ")
+
     def _start_frame(self, tag: str, attributes: dict[str, str]) -> None:
         inside = attributes.get("srcdoc", "")
         if not inside or self._page.depth >= _MAX_FRAMES:
@@ -376,7 +405,8 @@ class _MarkupTarget:
             return
         self._end_text()
         place = replace(self._place, paragraph=self._paragraphs or None)
-        blocks = list(html_blocks(inside.encode("utf-8", "replace"), "utf-8", self._page.inner(place)))
+        frame = replace(self._page, place=place, depth=self._page.depth + 1, base=self._base)
+        blocks = list(html_blocks(inside.encode("utf-8", "replace"), "utf-8", frame))
         paragraphs = (each.place.paragraph or 0 for each in blocks if isinstance(each, MarkdownText))
         self._paragraphs = max(self._paragraphs, *paragraphs, 0)
         self._add_beside(blocks)
@@ -387,21 +417,22 @@ class _MarkupTarget:
         self._formula.start(tag, attributes)
 
     def _end_formula(self, element: Element | None) -> None:
-        if element is not None:
-            self._formula = None
-            latex = latex_of_mathml(element)
-            if not latex:
-                self._lose("formulas")
-            self._text.append(in_markdown(latex, is_block=element.get("display") == "block"))
+        if element is None or self._formula is None:
+            return
+        latex = latex_of_mathml(element)
+        self._text.append(in_markdown(latex, is_block=element.get("display") == "block") or self._formula.text)
+        self._formula = None
+        if not latex:
+            self._lose("formulas")
 
     # Fields of forms.
 
     def _start_input(self, tag: str, attributes: dict[str, str]) -> None:
         kind = attributes.get("type", "text").strip().lower()
         if kind == "checkbox":
-            self._text.append("[x] " if "checked" in attributes else "[ ] ")
+            self._text.append(" [x] " if "checked" in attributes else " [ ] ")
         elif kind == "radio":
-            self._text.append("(x) " if "checked" in attributes else "( ) ")
+            self._text.append(" (x) " if "checked" in attributes else " ( ) ")
         elif kind == "image":
             self._start_picture(tag, attributes)
         elif kind not in ("hidden", "password", "file"):
@@ -429,6 +460,7 @@ class _MarkupTarget:
         **dict.fromkeys(("img", "image", "svg:image"), _start_picture),
         **dict.fromkeys(("sub", "sup", "del", "s", "strike"), _start_marks),
         "title": _start_title,
+        "svg:tspan": _start_moved_text,
         "li": _start_item,
         "br": _start_break,
         "q": _start_quotation,
@@ -452,20 +484,9 @@ class _MarkupTarget:
         "title": _end_title,
         "q": _end_quotation,
         "rt": _end_reading,
+        "ruby": _end_reading,
         "a": _end_span,
         "svg:a": _end_span,
         "table": _end_table,
         "select": _end_select,
     }
-
-
-def _is_hidden(tag: str, attributes: dict[str, str]) -> bool:
-    """Returns whether a program shows nothing of an element; style sheets are not read."""
-    if tag in ("html", "body"):
-        return False
-    style = attributes.get("style")
-    return (
-        "hidden" in attributes
-        or (style is not None and _HIDDEN.search(style) is not None)
-        or (tag == "dialog" and "open" not in attributes)
-    )

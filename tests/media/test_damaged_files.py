@@ -1,0 +1,152 @@
+"""Cut and changed files of every document format: typed errors or texts, and huge ones in bounded memory.
+
+Formats with an end that a reader can see must not read as complete after a cut.
+"""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from abstractcore.errors import MediaError
+from abstractcore.schema import DocumentPart
+from abstractcore_media.document.formats import FORMATS
+from abstractcore_media.document.work_limits import WorkLimits
+from tests.media.document.documents import DOCUMENTS, converted, handler_of, part_of
+from tests.media.document.test_formats import zipped
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
+
+LIMITS = WorkLimits(seconds=20)
+PAGE = b"<!doctype html><title>Rain</title><h1>Rain</h1><table><tr><td rowspan=2>a<td>b<tr><td>c</table><p>It rained."
+MADE = {
+    "rain.html": PAGE,
+    "rain.csv": b"month,mm\njanuary,41\nfebruary,17\n",
+    "rain.ipynb": (
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, '
+        b'"cells": [{"cell_type": "markdown", "source": "Rain", "metadata": {}}]}'
+    ),
+    "rain.eml": b"From: a@example.com\nSubject: Rain\nContent-Type: text/html\n\n" + PAGE,
+    "rain.zip": zipped({"rain.html": PAGE, "rain.txt": b"It rained."}),
+}
+SOURCES = {
+    **{path.name: path for path in (*DOCUMENTS.iterdir(), *FILES.glob("*.pdf"), *FILES.glob("pdf/*.pdf"))},
+    **{path.name: path for path in (*FILES.glob("*.odt"), *FILES.glob("*.docx"), *EXAMPLES.glob("*.pdf"))},
+    **MADE,
+}
+WITH_END = (".docx", ".pptx", ".xlsx", ".odt", ".ods", ".odp", ".epub", ".zip")
+
+
+def content_of(source: bytes | Path) -> bytes:
+    return source if isinstance(source, bytes) else source.read_bytes()
+
+
+def damaged(content: bytes, seed: str) -> Iterator[bytes]:
+    """The file cut at ten places, and two copies with 5 % of their bytes changed."""
+    yield from (content[: len(content) * ten // 11] for ten in range(1, 11))
+    chance = random.Random(seed)
+    for _ in range(2):
+        changed = bytearray(content)
+        for _ in range(max(1, len(changed) // 20)):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        yield bytes(changed)
+
+
+def test_every_document_format_has_a_file_that_is_damaged():
+    types = {part_of(content_of(each), name).blob.media_type for name, each in SOURCES.items()}
+    assert [format.name for format in FORMATS if not types & format.media_types] == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", SOURCES)
+def test_cut_or_changed_file_is_read_or_a_typed_error(name: str):
+    content = content_of(SOURCES[name])
+    media_type = part_of(content, name).blob.media_type
+    for each in damaged(content, name):
+        part = DocumentPart(blob(each, media_type, name))
+        handler = handler_of(part)
+        handler.limits = LIMITS  # pyright: ignore[reportAttributeAccessIssue]
+        with suppress(MediaError):
+            handler.convert(part, NO_MODELS)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.endswith(WITH_END) and "locked" not in name])
+def test_cut_package_is_refused(name: str):
+    content = content_of(SOURCES[name])
+    media_type = part_of(content, name).blob.media_type
+    for ten in range(1, 11):
+        part = DocumentPart(blob(content[: len(content) * ten // 11], media_type, name))
+        with pytest.raises(MediaError):
+            handler_of(part).convert(part, NO_MODELS)
+
+
+def page_of_spans(tag: str, count: int) -> bytes:
+    return f"<p>x{f'<{tag}>' * count}y".encode()
+
+
+def nested_frames(depth: int) -> bytes:
+    page = "<p>x"
+    for _ in range(depth):
+        page = f'<iframe srcdoc="{escape(page)}"></iframe>'
+    return f"<p>x{page}".encode()
+
+
+def book(items: int, refs: int) -> bytes:
+    manifest = "".join(f'<item id="{each}" href="{each}.xhtml"/>' for each in range(items))
+    spine = "".join(f'<itemref idref="{each % items}"/>' for each in range(refs))
+    container = '<container><rootfiles><rootfile full-path="p.opf"/></rootfiles></container>'
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": container,
+            "p.opf": f"<package><manifest>{manifest}</manifest><spine>{spine}</spine></package>",
+            "0.xhtml": "<p>x",
+        }
+    )
+
+
+def archives_in_archives(depth: int) -> bytes:
+    content = zipped({"x.txt": "x"})
+    for _ in range(depth):
+        content = zipped({"x.zip": content, "x.txt": "x"})
+    return content
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("a.html", lambda: b"<table>" + b"<tr>" + b"<td>x" * 1_000_000),
+        ("b.html", lambda: b"<table><tr><td colspan=1000000 rowspan=1000000>x" * 100),
+        ("c.html", lambda: page_of_spans("span", 100_000)),
+        ("d.html", lambda: page_of_spans("sup", 100_000)),
+        ("e.html", lambda: page_of_spans("a href=https://example.org", 100_000)),
+        ("f.html", lambda: page_of_spans("ol", 100_000)),
+        ("g.html", lambda: b"<p>x" + b"<math><mi>x</mi></math>" * 100_000),
+        ("h.html", lambda: b"<p>x" + b"<math>" * 20_000),
+        ("i.html", lambda: b"<p>x" + b"<svg><use href=#a>" * 50_000),
+        ("j.html", lambda: nested_frames(30)),
+        ("k.html", lambda: b"<p>x" + b"<ruby>a<rt>b" * 100_000),
+        ("a.epub", lambda: book(100_000, 100_000)),
+        ("b.epub", lambda: book(1, 200_000)),
+        ("a.zip", lambda: archives_in_archives(50)),
+        ("a.csv", lambda: b"x," * 100_000 + b"\n" + b"1," * 100_000),
+        ("b.csv", lambda: b"x" * 100_000_000),
+        ("a.rtf", lambda: rb"{\rtf1 x" + b"{" * 100_000 + b"}" * 100_001),
+    ],
+)
+def test_huge_content_is_read_or_refused_in_bounded_memory(name: str, make: Callable[[], bytes]):
+    data = make()
+    tracemalloc.start()
+    try:
+        with suppress(MediaError):
+            assert "x" in converted(data, name, limits=LIMITS).text
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 400_000_000 + 4 * len(data)
