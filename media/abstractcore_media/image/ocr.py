@@ -14,6 +14,7 @@ from abstractcore.ports import current_interruption, native_call
 
 from ..common.extras import missing_extra
 from ..common.processes import PerProcess
+from .colors import opaque
 from .lines import TextLine, merged
 from .turning import Turn, before, turn_of, turned
 
@@ -77,7 +78,7 @@ class TextReader:
         `time.monotonic`; after it, no other variant is begun. Raises `MediaError` if the first one has not begun by
         then, and if reading fails.
         """
-        image = _on_white(image)
+        image = opaque(image)
         with self._lock:
             readings = self._readings(image, source, threads, deadline)
             first = next(readings, None)
@@ -254,13 +255,3 @@ def _padded(image: Image) -> Image:
     padded = new("RGB", (max(width, shortest), max(height, shortest)), image.getpixel((width - 1, height - 1)))
     padded.paste(image)
     return padded
-
-
-def _on_white(image: Image) -> Image:
-    if image.mode != "RGBA":
-        return image
-    from PIL.Image import new
-
-    ground = new("RGB", image.size, "white")
-    ground.paste(image, mask=image.getchannel("A"))
-    return ground
