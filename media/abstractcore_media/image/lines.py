@@ -59,6 +59,13 @@ class TextLine:
         first, second, third, fourth = self.corners
         return (math.dist(first, second) + math.dist(fourth, third)) / 2
 
+    def moved(self, right: float, down: float) -> TextLine:
+        """Returns the line at another place."""
+        if not right and not down:
+            return self
+        first, second, third, fourth = ((x + right, y + down) for x, y in self.corners)
+        return TextLine(self.text, self.confidence, (first, second, third, fourth))
+
     def box(self, width: int, height: int) -> tuple[float, ...]:
         """Returns left, top, right and bottom from 0 to 1, of an image of this size."""
         edges = self.left / width, self.top / height, self.right / width, self.bottom / height

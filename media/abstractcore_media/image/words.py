@@ -13,10 +13,10 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Conversion, Fitted
 from abstractcore.schema import ImagePart, MediaAnchor, MediaLoss
 
-from .fitting import chosen_frames, target_size
+from .fitting import chosen_frames
 from .lines import joined
 from .observing import WHOLE, observed
-from .ocr import LONGEST_EDGE, RecognisedText, TextReader
+from .ocr import RecognisedText, TextReader
 from .opening import facts_of, format_of, opened
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def converted_to_text(
     first: Image | None = None
     with opened(data, source) as image:
         facts, format_name = facts_of(image), (format_of(data[:64]) or "").partition("/")[2].upper()
-        size = target_size(facts.width, facts.height, {"image_pixels": LONGEST_EDGE})
+        size = (facts.width, facts.height)  # letters may need all pixels
         for number, frame in chosen_frames(image, facts.frames, max_frames, size, source):
             first = first or frame
             text = reader.read(frame, source, threads=context.spare_cores, deadline=deadline)
