@@ -126,14 +126,19 @@ def _as_text(pages: Sequence[tuple[int, RecognisedText]], total: int) -> Convers
 
 
 def _unread(pages: Sequence[tuple[int, RecognisedText]], total: int) -> tuple[MediaLoss, ...]:
-    """Returns the places whose text was seen and not read."""
-    places: list[str] = []
-    for number, page in pages:
-        for line in page.unread:
-            left, top, right, bottom = page.box(line)
-            where = f"left {left:.2f}, top {top:.2f}, right {right:.2f}, bottom {bottom:.2f}"
-            places.append(f"page {number}: {where}" if total > 1 else where)
-    if not places:
-        return ()
-    regions = len(places) + sum(len(page.lines) for _, page in pages)
-    return (MediaLoss("regions", len(places), regions, tuple(places[:_PLACES])),)
+    """Returns the places whose text was seen and not read, and those whose text is uncertain."""
+    regions = sum(len(page.lines) + len(page.unread) for _, page in pages)
+    unread = [(number, page, line) for number, page in pages for line in page.unread]
+    uncertain = [(number, page, line) for number, page in pages for line in page.lines if line.is_uncertain]
+    found: list[MediaLoss] = []
+    for what, lines in (("regions", unread), ("uncertain regions", uncertain)):
+        places = [_where(page.box(line), number if total > 1 else None) for number, page, line in lines]
+        if places:
+            found.append(MediaLoss(what, len(places), regions, tuple(places[:_PLACES])))
+    return tuple(found)
+
+
+def _where(box: tuple[float, ...], page: int | None) -> str:
+    left, top, right, bottom = box
+    where = f"left {left:.2f}, top {top:.2f}, right {right:.2f}, bottom {bottom:.2f}"
+    return where if page is None else f"page {page}: {where}"
