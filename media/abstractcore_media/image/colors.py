@@ -55,7 +55,7 @@ def opaque(image: Image) -> Image:
 
 
 def _ground_of(image: Image) -> int:
-    visible = image.getchannel("A").point(lambda alpha: 255 if alpha >= _VISIBLE else 0)
+    visible = image.getchannel("A").point([255 * (alpha >= _VISIBLE) for alpha in range(256)])
     levels = image.convert("L").histogram(visible)
 
     def unseen(ground: int) -> int:

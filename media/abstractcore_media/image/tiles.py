@@ -77,8 +77,8 @@ def _cut(part: Image, start: int, before: Any, after: Any, *, is_tall: bool) -> 
         return part
     pixels = numpy.array(part)
     rows = pixels.swapaxes(0, 1) if is_tall else pixels
-    places = numpy.arange(rows.shape[1])[None, :]
-    every = numpy.arange(rows.shape[0])
+    places: Any = numpy.arange(rows.shape[1])[None, :]
+    every: Any = numpy.arange(rows.shape[0])
     for seam, is_first in ((before, True), (after, False)):
         if seam is not None:
             at = (seam - start).clip(0, rows.shape[1] - 1)
@@ -118,10 +118,11 @@ def _cheapest_way(ink: Any) -> Any:
         from_left = numpy.minimum.accumulate(above - total + own) + total
         from_right = numpy.minimum.accumulate((above + total)[::-1])[::-1] - total + own
         numpy.minimum(from_left, from_right, out=costs[row])
-    way = numpy.empty(len(ink), "int64")
+    columns: Any = numpy.arange(ink.shape[1])
+    way: Any = numpy.empty(len(ink), "int64")
     way[-1] = column = int(costs[-1].argmin())
     for row in range(len(ink) - 1, 0, -1):
-        to_here = abs(sums[row] - sums[row][column])
-        to_here += numpy.where(numpy.arange(ink.shape[1]) < column, ink[row], ink[row][column])
+        to_here: Any = abs(sums[row] - sums[row][column])
+        to_here += numpy.where(columns < column, ink[row], ink[row][column])
         way[row - 1] = column = int((costs[row - 1] + to_here).argmin())
     return way
