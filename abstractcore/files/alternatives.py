@@ -73,7 +73,7 @@ class Alternatives:
     def _text_fallbacks(self, decision: MediaDecision):
         """Returns the fallbacks that make text of a file: the one that the policy names, or all."""
         handler = self.handler(decision)
-        usable, _ = usable_fallbacks(handler, "auto", self.profile, self.configured)
+        usable, _ = usable_fallbacks(handler, "auto", self.profile, self.configured, decision.type)
         to_text = [fallback for fallback in usable if "text" in fallback.outputs]
         named = [fallback for fallback in to_text if fallback.name == decision.policy]
         return to_text if decision.policy in MEDIA_RULES else named or to_text

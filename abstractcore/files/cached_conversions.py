@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -87,13 +87,17 @@ def kept_conversion(handler: MediaHandler, part: MediaPart, context: MediaContex
     return next((kept for kept in found if kept is not None), None)
 
 
-def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context: MediaContext) -> Fitted:
-    """Returns a file within limits, or the one that is kept; blocks. That a file is within them is kept too."""
+def fit(
+    handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context: MediaContext, accepted: Set[str]
+) -> Fitted:
+    """Returns a file within limits, of an accepted type, or the one that is kept; blocks. That a file needs no change
+    is kept too.
+    """
     store = context.conversions
     if store is None or part.blob.sha256 is None:
-        return _fit(handler, part, limits)
+        return _fit(handler, part, limits, accepted)
     content = [part.blob.sha256, part.blob.media_type, part.blob.name]
-    key = digest({"version": __version__, "fit": dict(limits), "content": content})
+    key = digest({"version": __version__, "fit": dict(limits), "content": content, "accepted": sorted(accepted)})
     kept = store.get(key)
     if kept is not None:
         return _fitted_from_kept(kept, part)
@@ -101,7 +105,7 @@ def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context:
         kept = store.get(key) if waited else None
         if kept is not None:
             return _fitted_from_kept(kept, part)
-        fitted = _fit(handler, part, limits)
+        fitted = _fit(handler, part, limits, accepted)
         store.put(key, Conversion(() if fitted.parts == (part,) else fitted.parts, "fitted", lost=fitted.lost))
         return fitted
 
@@ -113,12 +117,12 @@ def _fitted_from_kept(kept: Conversion, part: MediaPart) -> Fitted:
     return Fitted(fitted or (part,), kept.lost)
 
 
-def _fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> Fitted:
+def _fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], accepted: Set[str]) -> Fitted:
     """Fits a file, as many at once as there are cores: pixels need much memory."""
     process = os.getpid()
     cores = _cores.get(process) or _cores.setdefault(process, BoundedSemaphore(os.cpu_count() or 1))
     with cores:
-        return handler.fit(part, cast(Any, limits))
+        return handler.fit(part, cast(Any, limits), accepted)
 
 
 class _WatchedCaptioner:

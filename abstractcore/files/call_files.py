@@ -210,4 +210,5 @@ class CallFiles:
             isolation=services.isolation,
             image_tokens=profile.media_tokens.get("image"),
             image_limits=profile.media_limits,
+            image_types=profile.types_of("image"),
         )

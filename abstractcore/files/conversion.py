@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from ..errors import (
@@ -14,6 +14,7 @@ from ..errors import (
     MediaError,
     MissingExtraError,
     ModelStoreError,
+    UnsupportedContentError,
     WrongPasswordError,
 )
 from ..ports import ConvertedFile, FetchedFile, Fetcher, FitsMedia, Fitted, HasExcerpts, MediaContext, MediaHandler
@@ -142,14 +143,14 @@ def _check_size(part: MediaPart, decision: MediaDecision) -> None:
 def _fit(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
 
-    A file that is damaged, or cannot be read without a package that is missing, is sent as it is, unless it may be too
-    large: decoders of providers may differ.
+    A file that is damaged, that cannot be read without a package that is missing, or of a type that cannot be written
+    is sent as it is, unless it may be too large: decoders of providers may differ.
     """
     decision, fitted, warnings = task.decision, Fitted((part,)), ()
     if isinstance(handler, FitsMedia):
         try:
-            fitted = fit(handler, part, decision.fit, task.context)
-        except (MissingExtraError, CorruptFileError) as error:
+            fitted = fit(handler, part, decision.fit, task.context, task.context.image_types)
+        except (MissingExtraError, CorruptFileError, UnsupportedContentError) as error:
             if (part.blob.size or 0) > decision.fit.get("image_bytes", part.blob.size or 0):
                 raise
             message = f"{decision.source} is sent as it is, with its metadata: {error.message}"
@@ -175,7 +176,7 @@ def _with_pages(file: ConvertedFile, pages: tuple[int, ...]) -> ConvertedFile:
 def _convert(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     decision = task.decision
     conversion = convert(handler, part, conversion_context(decision, task.context))
-    content, lost = fitted_images(conversion.parts, decision.fit, task.handlers, task.context)
+    content, lost = _fitted_images(conversion.parts, decision, task.handlers, task.context)
     label = conversion.label if decision.text_because is None else f"{conversion.label}, in place of the file"
     parts = as_untrusted(decision.source, label, content)
     sent = sent_parts(parts, content)
@@ -230,8 +231,8 @@ def _at_hand(
     return replace(part, blob=fetched, controls=replace(controls, fetch=None) if controls is not None else None)
 
 
-def fitted_images(
-    content: Sequence[ContentPart], limits: Mapping[str, int], handlers: Sequence[MediaHandler], context: MediaContext
+def _fitted_images(
+    content: Sequence[ContentPart], decision: MediaDecision, handlers: Sequence[MediaHandler], context: MediaContext
 ) -> tuple[tuple[ContentPart, ...], tuple[MediaLoss, ...]]:
     """Returns the content with every image within limits and without metadata, and what they lost; blocks.
 
@@ -241,6 +242,7 @@ def fitted_images(
     found: list[ContentPart] = []
     lost: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0])
     images, by_type = 0, dict[str, MediaHandler | None]()
+    limits, accepted = {**decision.fit, "images": 1}, frozenset(decision.outputs) - {"text"}
     for part in content:
         if not isinstance(part, ImagePart):
             found.append(part)
@@ -249,7 +251,7 @@ def fitted_images(
         media_type = part.blob.media_type
         if media_type not in by_type:
             by_type[media_type] = handler_for(part, handlers)[0]
-        fitted = _fitted_image(part, {**limits, "images": 1}, by_type[media_type], context)
+        fitted = _fitted_image(part, limits, by_type[media_type], context, accepted)
         found += [] if fitted is None else fitted.parts
         for loss in () if fitted is None else fitted.lost:
             lost[loss.what][0] += loss.count
@@ -262,12 +264,16 @@ def fitted_images(
 
 
 def _fitted_image(
-    part: ImagePart, limits: Mapping[str, int], handler: MediaHandler | None, context: MediaContext
+    part: ImagePart,
+    limits: Mapping[str, int],
+    handler: MediaHandler | None,
+    context: MediaContext,
+    accepted: Set[str],
 ) -> Fitted | None:
     if not isinstance(handler, FitsMedia):
         return Fitted((part,))
     try:
-        return fit(handler, part, limits, context)
+        return fit(handler, part, limits, context, accepted)
     except (CorruptFileError, MissingExtraError):
         size = part.blob.size or 0
         return Fitted((part,)) if size <= limits.get("image_bytes", size) else None

@@ -50,17 +50,20 @@ def check_policies(policies: Mapping[Any, str], handlers: Sequence[MediaHandler]
 
 
 def usable_fallbacks(
-    handler: MediaHandler | None, policy: str, profile: ModelProfile, configured: Set[str]
+    handler: MediaHandler | None, policy: str, profile: ModelProfile, configured: Set[str], media_type: str
 ) -> tuple[tuple[Fallback, ...], tuple[str, ...]]:
-    """Returns the fallbacks that a policy allows, the preferred one first, and what the model accepts of their outputs.
+    """Returns the fallbacks that a policy allows for a file, the preferred one first, and what the model accepts of
+    their outputs.
 
-    `configured` are the names of the options that are set: without the one that it needs, a fallback is not usable.
+    `configured` are the names of the options that are set: without the one that it needs, a fallback is not usable. One
+    that makes a type of the model's is only usable for another type, unless no other fallback is.
     """
     allowed = allowed_fallbacks(handler, policy, configured)
     given = outputs_of(allowed)
     accepted = {output for output in given if _accepts(profile, output, only_natively="text" not in given)}
     possible = [each for each in allowed if each.needs is None or each.needs in configured]
     usable = tuple(fallback for fallback in possible if fallback.outputs & accepted)
+    usable = tuple(fallback for fallback in usable if media_type not in fallback.outputs & accepted) or usable
     return usable, tuple(sorted(outputs_of(usable) & accepted))
 
 

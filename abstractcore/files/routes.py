@@ -180,8 +180,8 @@ def _decide(
 ) -> MediaDecision:
     handler, kind = handler_for(part, handlers)
     policy = call.media_policy.get(kind, "auto")
-    usable, outputs = usable_fallbacks(handler, policy, profile, configured)
     media_type = part.blob.media_type
+    usable, outputs = usable_fallbacks(handler, policy, profile, configured, media_type)
     known = profile.supports(kind, media_type)
     only_natively = policy == "native" or not outputs
     native = known or profile.may_support(kind, media_type, only_natively=only_natively)

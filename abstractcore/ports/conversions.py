@@ -210,6 +210,8 @@ class MediaContext:
     """How many tokens an image has for the model, by its vendor's published rule; None if there is none."""
     image_limits: Mapping[MediaLimit, int] = field(default_factory=dict[MediaLimit, int])
     """The limits of the model on files."""
+    image_types: Set[str] = frozenset()
+    """The media types of images that the model accepts; empty if it is not known which, or it accepts all."""
     on_progress: Callable[[float, float | None, str], None] = field(default=no_progress, repr=False)
 
     def isolated(

@@ -135,11 +135,13 @@ class MeasuresMedia(Protocol):
 class FitsMedia(Protocol):
     """A media handler that makes files fit the limits of a model. Handlers may implement it."""
 
-    def fit(self, part: schema.MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
-        """Returns content within `limits` that every model for this kind of files reads; blocks.
+    def fit(self, part: schema.MediaPart, limits: Mapping[MediaLimit, int], accepted: Set[str] = frozenset()) -> Fitted:
+        """Returns content within `limits`, of the media types `accepted`; without any, of types that every model for
+        this kind of files reads. Blocks.
 
         Limits that are not named are unlimited; `images` is the number of parts that may be returned. Raises
-        `MediaError` if it cannot be done, and `MissingExtraError` where an optional package is needed.
+        `MediaError` if it cannot be done, `UnsupportedContentError` if it needs a change and no accepted type can be
+        written, and `MissingExtraError` where an optional package is needed.
         """
         ...
 

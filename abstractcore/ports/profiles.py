@@ -338,6 +338,14 @@ class ModelProfile:
         """Returns whether a request may name a stored file of this kind and type, as far as that is known."""
         return self.file_ids is None or _hold(self.file_ids, kind, media_type)
 
+    def types_of(self, kind: str) -> frozenset[str]:
+        """Returns the media types of a kind that may be sent natively, such as "image/png"; empty if none is known, or
+        the kind itself is accepted.
+        """
+        known = self.accepts | self.assumed | self.encodable
+        types = frozenset(held for held in known if held.startswith(f"{kind}/"))
+        return frozenset() if kind in known or f"{kind}/*" in types else types
+
     def like(self, media_type: str) -> list[str]:
         """Returns accepted media types of the same kind, as "image/png" for "image/bmp"."""
         top = media_type.partition("/")[0]

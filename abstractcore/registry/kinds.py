@@ -252,12 +252,12 @@ class GuardedHandler:
             raise PluginError(f"{self} returns a {type(found).__name__}: expected an Excerpt.", hint=_FAULT)
         return found
 
-    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int], accepted: Set[str] = frozenset()) -> Fitted:
         """As the handler does it; the file itself, if it does not."""
         if not isinstance(self.handler, FitsMedia):
             return Fitted((part,))
         with failures_of(str(self), expected=(OSError, SchemaError)):
-            return self.handler.fit(part, limits)
+            return self.handler.fit(part, limits, accepted)
 
     def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """As the handler does it; nothing is known, if it does not."""

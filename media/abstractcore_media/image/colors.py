@@ -1,4 +1,4 @@
-"""Converts images of every mode and color profile to sRGB, 8 bits a channel: modes L, RGB and RGBA."""
+"""Converts images of every mode and color profile to sRGB, 8 bits a channel, and transparent ones to opaque ones."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
 _PLAIN = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA"})
 """Modes that readers of images display alike."""
+_GROUNDS = (255, 0, 128)
+"""Gray levels on which transparent images are put, the preferred one first."""
+_ALIKE = 60
+"""The difference of gray levels up to which something is hard to see on its ground."""
+_VISIBLE = 32
+"""The alpha from which a pixel is visible."""
 _DEEP = frozenset({"F", "I", "I;16", "I;16B", "I;16L", "I;16N"})
 
 
@@ -33,6 +39,29 @@ def to_srgb(image: Image) -> Image:
     if image.mode == "1":
         return image.convert("L")
     return image.convert("RGBA" if has_alpha else "RGB")
+
+
+def opaque(image: Image) -> Image:
+    """Returns an image in mode L, RGB or RGBA without transparency: on white, or on black or gray where most of what is
+    visible could not be seen on white.
+    """
+    if image.mode != "RGBA":
+        return image
+    from PIL.Image import new
+
+    ground = new("RGB", image.size, (_ground_of(image),) * 3)
+    ground.paste(image, mask=image.getchannel("A"))
+    return ground
+
+
+def _ground_of(image: Image) -> int:
+    visible = image.getchannel("A").point([255 * (alpha >= _VISIBLE) for alpha in range(256)])
+    levels = image.convert("L").histogram(visible)
+
+    def unseen(ground: int) -> int:
+        return sum(levels[max(0, ground - _ALIKE) : ground + _ALIKE + 1])
+
+    return _GROUNDS[0] if 2 * unseen(_GROUNDS[0]) <= sum(levels) else min(_GROUNDS, key=unseen)
 
 
 def _profile(image: Image) -> bytes | None:

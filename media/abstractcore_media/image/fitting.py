@@ -42,8 +42,8 @@ def fit(
     """Returns an image within `image_pixels`, `image_area` and `image_bytes`, and its first `images` frames.
 
     It is never enlarged, and decoded only if it must change or has no `accepted` media type: metadata are else cut out
-    of the file. What is encoded is PNG or JPEG. Raises
-    `MediaError` for files that cannot be read or are too large to be decoded.
+    of the file. What is encoded is PNG or JPEG, if the model accepts these. Raises `MediaError` for files that cannot
+    be read or are too large to be decoded, and `UnsupportedContentError` if no accepted type can be written.
     """
     with opened(data, source) as image:
         facts = facts_of(image)
@@ -59,7 +59,7 @@ def fit(
         for _, frame in chosen_frames(image, facts.frames, max(count, 1), size, source):
             fitted = _resized(frame, size)
             lossless = media_type not in _LOSSY and is_graphic(frame)
-            file, type_, kept = encoded(fitted, max_bytes, source, lossless=lossless)
+            file, type_, kept = encoded(fitted, max_bytes, source, lossless=lossless, accepted=accepted)
             files.append((file, type_))
             shown = kept.size
         return FittedImages(tuple(files), tuple(_losses(facts.width, facts.height, shown, facts.frames, len(files))))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _TEXT = frozenset({"text"})
-_IMAGES = ("image/jpeg", "image/png")
+_IMAGES = frozenset({"image/jpeg", "image/png"})
 _READ_BY_MOST = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
 """The formats that OpenAI, Anthropic, Bedrock, Mistral, Groq and most local servers read; Gemini reads no GIF:
 https://developers.openai.com/api/docs/guides/images-vision, https://platform.claude.com/docs/en/build-with-claude/vision,
@@ -47,7 +47,7 @@ class ImageHandler:
 
     name = "image"
     fallbacks: Sequence[Fallback] = (
-        Fallback("convert", frozenset(_IMAGES), packages=_PILLOW),
+        Fallback("convert", _IMAGES, packages=_PILLOW),
         Fallback("caption", _TEXT, needs="vision_model", packages=_PILLOW),
         Fallback("ocr", _TEXT, packages=_READER),
         Fallback("observe", _TEXT, packages=_READER),
@@ -88,21 +88,31 @@ class ImageHandler:
         facts = measured(content_of(part), source_of(part))
         return MediaFacts(facts.width, facts.height, facts.frames)
 
-    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
-        """Returns the image upright, in sRGB, within the limits and without metadata, as PNG, JPEG, GIF or WebP; an
-        animation or a file of pages as several images.
+    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int], accepted: Set[str] = frozenset()) -> Fitted:
+        """Returns the image upright, in sRGB, within the limits and without metadata, in one of the `accepted` types,
+        as PNG, JPEG, GIF or WebP without any; an animation or a file of pages as several images.
 
         The pixels of an image that needs no change are not touched. Raises `MediaError` for a file that cannot be
-        read, has too many pixels, or cannot be made small enough, and `MissingExtraError` without Pillow.
+        read, has too many pixels, or cannot be made small enough, `UnsupportedContentError` if no accepted type can be
+        written, and `MissingExtraError` without Pillow.
         """
-        return self._fitted(part, limits, _READ_BY_MOST)
+        from abstractcore.ports import Fitted
+
+        from .fitting import fit
+
+        data, source = content_of(part), source_of(part)
+        found = fit(data, limits, source, max_frames=self.max_frames, accepted=accepted or _READ_BY_MOST)
+        if found.is_unchanged and found.files[0][1] == part.blob.media_type:
+            return Fitted((part,), found.lost)
+        parts = (replace(part, blob=Blob.from_bytes(*file, name=_renamed(part, file[1]))) for file in found.files)
+        return Fitted(tuple(parts), found.lost)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the image as PNG or JPEG, the description of the vision model, the text of the image, or measured
         facts about it.
 
-        "convert" holds for types other than PNG and JPEG. A caption comes next where it is allowed. Then "ocr" holds
-        for an image with the text of a page, and "observe" for others.
+        "convert" comes first where it is allowed, and a caption next. Then "ocr" holds for an image with the text of a
+        page, and "observe" for others.
 
         Raises `MediaError` for a file that cannot be read, and where the policy "ocr" finds no text; the errors of
         `generate` of the vision model; and `MissingExtraError` without Pillow or RapidOCR.
@@ -110,11 +120,11 @@ class ImageHandler:
         from .words import as_images, converted_to_text, described
 
         source = source_of(part)
-        words = [name for name in context.fallbacks or ("ocr", "observe") if name != "convert"]
-        if "convert" in context.fallbacks and (not words or part.blob.media_type not in _IMAGES):
+        words = context.fallbacks or ("ocr", "observe")
+        if "convert" in context.fallbacks:
             most = context.max_images
             limits: Mapping[MediaLimit, int] = {} if most is None else {"images": most}
-            converted = as_images(self._fitted(part, limits, context.accepted_outputs))
+            converted = as_images(self.fit(part, limits, context.accepted_outputs & _IMAGES))
             count = sum(isinstance(each, ImagePart) for each in converted.parts)
             return replace(converted, has_fewer_images=count == most and count < self.max_frames)
         if words[0] == "caption":
@@ -122,19 +132,6 @@ class ImageHandler:
         return converted_to_text(
             content_of(part), source, self._reader, context, allowed=words, max_frames=self.max_frames
         )
-
-    def _fitted(self, part: MediaPart, limits: Mapping[MediaLimit, int], accepted: Set[str]) -> Fitted:
-        """Returns the image within limits, in one of the `accepted` types."""
-        from abstractcore.ports import Fitted
-
-        from .fitting import fit
-
-        data, source = content_of(part), source_of(part)
-        found = fit(data, limits, source, max_frames=self.max_frames, accepted=accepted)
-        if found.is_unchanged and found.files[0][1] == part.blob.media_type:
-            return Fitted((part,), found.lost)
-        parts = (replace(part, blob=Blob.from_bytes(*file, name=_renamed(part, file[1]))) for file in found.files)
-        return Fitted(tuple(parts), found.lost)
 
 
 def _is_image(media_type: str) -> bool:

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 
 from abstractcore.schema import MediaAnchor
 
+UNCERTAIN = "[uncertain]"
+"""Stands after a line that may have mistakes."""
 Point = tuple[float, float]
 
 _SAME_LINE = 0.5
 """The share of the smaller of two boxes that both cover, from which they hold the same words."""
 _SAME_ROW = 0.5
 """The distance of a line's middle from the middle of the row, in heights."""
+_CERTAIN = 0.94
+"""The confidence from which a line is taken for right: over 14 kinds of degraded images, no right line was below it,
+and 39 of 53 lines with a mistake were."""
 _PARAGRAPH = 1.0
 """The gap between rows, in heights of a row, from which it separates paragraphs."""
 
@@ -27,6 +32,16 @@ class TextLine:
     text: str
     confidence: float
     corners: tuple[Point, Point, Point, Point]
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the text may have mistakes."""
+        return self.confidence < _CERTAIN
+
+    @property
+    def marked(self) -> str:
+        """The text, with a mark after one that is uncertain."""
+        return f"{self.text} {UNCERTAIN}" if self.is_uncertain else self.text
 
     @property
     def left(self) -> float:
@@ -58,6 +73,13 @@ class TextLine:
     def width(self) -> float:
         first, second, third, fourth = self.corners
         return (math.dist(first, second) + math.dist(fourth, third)) / 2
+
+    def moved(self, right: float, down: float) -> TextLine:
+        """Returns the line at another place."""
+        if not right and not down:
+            return self
+        first, second, third, fourth = ((x + right, y + down) for x, y in self.corners)
+        return TextLine(self.text, self.confidence, (first, second, third, fourth))
 
     def box(self, width: int, height: int) -> tuple[float, ...]:
         """Returns left, top, right and bottom from 0 to 1, of an image of this size."""
@@ -164,5 +186,5 @@ def joined(
         for number, line in enumerate(row):
             text += "  " if number else ""
             anchors.append(MediaAnchor(len(text), len(text) + len(line.text), page, box(line)))
-            text += line.text
+            text += line.marked
     return text, tuple(anchors)

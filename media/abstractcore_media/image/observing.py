@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.schema import MediaAnchor
 
+from .colors import opaque
 from .encoding import is_graphic
 from .lines import rows
 from .ocr import RecognisedText
@@ -78,7 +80,7 @@ def kind_of(image: Image, page: RecognisedText) -> str:
     """Returns "page of text", "screenshot", "drawing or graphic", or "photo"."""
     import numpy
 
-    gray: Any = numpy.asarray(image.convert("L"))
+    gray: Any = numpy.asarray(opaque(image).convert("L"))
     if len(page.lines) >= _PAGE_LINES and _is_page(gray):
         return "page of text"
     if not is_graphic(image):
@@ -95,18 +97,20 @@ def _is_page(gray: Any) -> bool:
 
 
 def _colors(image: Image) -> str:
-    sample = image.convert("RGB").resize((_SAMPLE, _SAMPLE), 4)
-    pixels = sample.tobytes()
+    """Returns the names of the most frequent colors; pixels weigh as much as they are opaque."""
+    pixels = image.convert("RGBA").resize((_SAMPLE, _SAMPLE), 4).tobytes()
     counts: Counter[str] = Counter()
-    for color, count in Counter(zip(pixels[::3], pixels[1::3], pixels[2::3], strict=True)).items():
-        counts[_name_of(color)] += count
-    total = _SAMPLE * _SAMPLE
+    colors = Counter(zip(pixels[::4], pixels[1::4], pixels[2::4], pixels[3::4], strict=True))
+    for (*color, alpha), count in colors.items():
+        counts[_name_of(color)] += count * alpha
+        counts["transparent"] += count * (255 - alpha)
+    total = _SAMPLE * _SAMPLE * 255
     shares = [(name, count / total) for name, count in counts.most_common(5)]
     named = [f"{name} {share:.0%}" for name, share in shares if share >= _SMALLEST_SHARE]
     return ", ".join(named) or "no color covers 5%"
 
 
-def _name_of(color: tuple[int, int, int]) -> str:
+def _name_of(color: Sequence[int]) -> str:
     def distance(name: str) -> float:
         red, green, blue = (one - other for one, other in zip(color, _COLORS[name], strict=True))
         return 2 * red * red + 4 * green * green + 3 * blue * blue

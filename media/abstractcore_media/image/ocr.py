@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError
@@ -14,22 +15,19 @@ from abstractcore.ports import current_interruption, native_call
 
 from ..common.extras import missing_extra
 from ..common.processes import PerProcess
+from .colors import opaque
 from .lines import TextLine, merged
+from .tiles import LONGEST_EDGE, Tile, reading_scale, tiles_of
 from .turning import Turn, before, turn_of, turned
+from .variants import SMALL_EDGE, padded, scaled, variants
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LONGEST_EDGE = 2000
-"""Larger images are reduced to it: the detector of lines does it otherwise."""
-_SMALL_EDGE = 1000
-"""Images whose longer edge is shorter are also read enlarged."""
 _SEARCHED = {"use_det": True, "use_cls": True, "use_rec": True}
 _ONE_ROW = {"use_det": False, "use_cls": False, "use_rec": True}
 _TURNED = {"use_det": False, "use_cls": True, "use_rec": False}
 """RapidOCR keeps these for the next image: each reading sets all of them."""
-_NARROW = 368
-"""Pixels of the shorter edge that are read without a margin."""
 _SURE = 0.9
 """The confidence of each line from which no other variant is tried."""
 _STILL_READ = 0.8
@@ -38,6 +36,12 @@ _READ = 0.5
 """The confidence below which a line counts as unread."""
 _READ_SHORT = 0.9
 """The same for one or two characters: edges of things are read as such."""
+_SMALLEST_EDGE = 5
+"""Narrower images have no text."""
+_SMALL_LINE, _LEGIBLE_LINE = 10, 16
+"""Pixels of the height of a line: below the first, letters that look sure are wrong. The second is enough."""
+_SMALL_SHARE = 0.1
+"""The share of characters in small lines from which all is read again, larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,19 @@ class RecognisedText:
         return before(line.box(*self.size), self.turn)
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """An image that is read: as it was turned, and at which scale. `known` are first readings of tiles, by number."""
+
+    image: Image
+    scale: float
+    source: str
+    threads: int
+    deadline: float | None
+    turn: Turn = 0
+    known: dict[int, list[TextLine]] = field(default_factory=dict[int, list[TextLine]])
+
+
 class TextReader:
     """Reads text; loads its models on first use and keeps them. Thread-safe: one image is read at a time."""
 
@@ -72,30 +89,69 @@ class TextReader:
     def read(self, image: Image, source: str, *, threads: int, deadline: float | None) -> RecognisedText:
         """Returns the text of an image in mode L, RGB or RGBA.
 
+        A long image is read in tiles, and one that was reduced until its letters were too small is read again, larger.
         Variants of contrast and scale are read until each line is sure, or all were tried, of a page that is sideways
-        or upside down after it was turned. `deadline` is of
-        `time.monotonic`; after it, no other variant is begun. Raises `MediaError` if the first one has not begun by
-        then, and if reading fails.
+        or upside down after it was turned. `deadline` is of `time.monotonic`; after it, nothing else is begun, and
+        tiles that were not read count as unread. Raises `MediaError` if the first one has not begun by then, and if
+        reading fails.
         """
-        image = _on_white(image)
+        if min(image.size) < _SMALLEST_EDGE:
+            return RecognisedText((), (), image.size)
         with self._lock:
-            readings = self._readings(image, source, threads, deadline)
-            first = next(readings, None)
+            page = self._begun(_Page(opaque(image), reading_scale(*image.size), source, threads, deadline))
+            read: list[TextLine] = []
+            unread: list[TextLine] = []
+            for number, tile in enumerate(tiles_of(page.image, page.scale)):
+                for line in self._lines(page, number, tile):
+                    (read if _is_read(line) else unread).append(line.moved(tile.left, tile.top))
+        return RecognisedText(tuple(read), tuple(unread), page.image.size, page.turn)
+
+    def _begun(self, page: _Page) -> _Page:
+        """Returns a page whose turn and scale are known, by the first of its tiles with text, and what was read."""
+        for number, tile in enumerate(tiles_of(page.image, page.scale)):
+            first = next(self._readings(page, tile.image), None)
             if first is None:
-                raise MediaError(
-                    f"{source} was not read within the time limit.", source=source, hint="Set a longer timeout."
-                )
-            if turn := turn_of(image, first, partial(self._are_upside_down, threads=threads)):
-                upright = turned(image, turn)
-                again = self._readings(upright, source, threads, deadline)
-                found = next(again, None)
-                if found is not None and _sureness(found) >= _STILL_READ * _sureness(first):
-                    image, first, readings = upright, found, again
-                else:
-                    turn = 0
-            lines = _until_sure(first, readings, is_small=max(image.size) < _SMALL_EDGE)
-        read = tuple(filter(_is_read, lines))
-        return RecognisedText(read, tuple(line for line in lines if line not in read), image.size, turn)
+                break
+            page.known[number] = first
+            if first:
+                return self._larger(self._upright(page, tile, first), first)
+        if not page.known:
+            raise MediaError(
+                f"{page.source} was not read within the time limit.", source=page.source, hint="Set a longer timeout."
+            )
+        return page
+
+    def _upright(self, page: _Page, tile: Tile, first: list[TextLine]) -> _Page:
+        """Returns a page turned, if more of a tile is read after it was."""
+        turn = turn_of(tile.image, first, partial(self._are_upside_down, threads=page.threads))
+        if not turn:
+            return page
+        again = next(self._readings(page, turned(tile.image, turn)), None)
+        if again is None or _sureness(again) < _STILL_READ * _sureness(first):
+            return page
+        known = {0: again} if tile.image is page.image else {}
+        return replace(page, image=turned(page.image, turn), turn=turn, known=known)
+
+    def _larger(self, page: _Page, first: list[TextLine]) -> _Page:
+        """Returns a page that is reduced less, if letters of the first lines are too small to be sure of them."""
+        heights = [(line.height * page.scale, len(line.text)) for line in first]
+        small = [(height, count) for height, count in heights if height < _SMALL_LINE]
+        total, of_small = (sum(count for _, count in each) for each in (heights, small))
+        if page.scale == 1 or of_small <= _SMALL_SHARE * total:
+            return page
+        height = sum(height * count for height, count in small) / of_small
+        return replace(page, scale=min(1.0, page.scale * _LEGIBLE_LINE / height), known={})
+
+    def _lines(self, page: _Page, number: int, tile: Tile) -> list[TextLine]:
+        """Returns the lines of a tile, by as many readings as are needed; without time for any, one that is unread."""
+        readings = self._readings(page, tile.image, page.known.get(number))
+        first = next(readings, None)
+        if first is None:
+            right, bottom = tile.image.size
+            return [TextLine("", 0.0, ((0, 0), (right, 0), (right, bottom), (0, bottom)))]
+        if not first and tile.image is not page.image:
+            return []
+        return _until_sure(first, readings, is_small=max(tile.image.size) < SMALL_EDGE)
 
     def read_row(self, image: Image, source: str, *, threads: int) -> str:
         """Returns the text of an image of one row, which is not searched for lines; raises `MediaError` if it fails."""
@@ -111,15 +167,16 @@ class TextReader:
                 raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         return "".join(result.txts or ())
 
-    def _readings(self, image: Image, source: str, threads: int, deadline: float | None) -> Iterator[list[TextLine]]:
-        """Yields the lines of each variant, as long as there is time."""
-        self._loaded(threads)
-        for vary, scale in _variants(image):
+    def _readings(self, page: _Page, image: Image, known: list[TextLine] | None = None) -> Iterator[list[TextLine]]:
+        """Yields the lines of each variant of a part of a page, as long as there is time; the first may be `known`."""
+        if known is not None:
+            yield known
+        for vary, scale in islice(variants(image, page.scale), 0 if known is None else 1, None):
             if (interruption := current_interruption()) is not None:
                 interruption.check()
-            if deadline is not None and time.monotonic() > deadline:
+            if page.deadline is not None and time.monotonic() > page.deadline:
                 return
-            yield self._reading(vary(_scaled(image, scale)), scale, source, threads)
+            yield self._reading(vary(scaled(image, scale)), scale, page.source, page.threads)
 
     def _are_upside_down(self, rows: Sequence[Image], threads: int) -> list[bool]:
         """Returns of each picture of a line whether it is upside down."""
@@ -134,7 +191,7 @@ class TextReader:
         import numpy
 
         engine = self._loaded(threads)
-        pixels = numpy.asarray(_padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
+        pixels = numpy.asarray(padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
         try:
             with native_call(source):
                 result = engine(pixels, **_SEARCHED)
@@ -203,64 +260,3 @@ def _is_enough(readings: list[list[TextLine]], lines: list[TextLine], *, is_smal
 
 def _is_read(line: TextLine) -> bool:
     return line.confidence >= (_READ if len(line.text) > 2 else _READ_SHORT) and bool(line.text)
-
-
-def _variants(image: Image) -> Iterator[tuple[Callable[[Image], Image], float]]:
-    """Yields changes of contrast, each with a scale, in the order in which they are tried."""
-    longest = max(image.size)
-    scale = min(1.0, LONGEST_EDGE / longest)
-    yield _unchanged, scale
-    larger = min(1.5, LONGEST_EDGE / longest) if longest < _SMALL_EDGE else scale * 0.75
-    yield _evenly_lit, larger
-    yield _evenly_lit, scale
-    yield _unchanged, larger
-
-
-def _unchanged(image: Image) -> Image:
-    return image
-
-
-def _evenly_lit(image: Image) -> Image:
-    """Returns a gray image without shadows: each pixel relative to its blurred surroundings."""
-    import numpy
-    from PIL.Image import fromarray
-    from PIL.ImageFilter import GaussianBlur
-
-    gray = image.convert("L")
-    ground = gray.filter(GaussianBlur(max(5.0, min(gray.size) / 24)))
-    relative = numpy.asarray(gray, "float32") / numpy.maximum(numpy.asarray(ground, "float32"), 1) * 200
-    return fromarray(relative.clip(0, 255).astype("uint8"))
-
-
-def _scaled(image: Image, scale: float) -> Image:
-    if scale == 1:
-        return image
-    from PIL.Image import Resampling
-
-    width, height = image.size
-    return image.resize((max(1, round(width * scale)), max(1, round(height * scale))), Resampling.LANCZOS)
-
-
-def _padded(image: Image) -> Image:
-    """Returns the image with a margin at the right or below where it is narrow: the detector enlarges images until
-    their shorter edge has 736 pixels.
-    """
-    width, height = image.size
-    shortest = max(_NARROW, max(width, height) // 4)
-    if min(width, height) >= shortest:
-        return image
-    from PIL.Image import new
-
-    padded = new("RGB", (max(width, shortest), max(height, shortest)), image.getpixel((width - 1, height - 1)))
-    padded.paste(image)
-    return padded
-
-
-def _on_white(image: Image) -> Image:
-    if image.mode != "RGBA":
-        return image
-    from PIL.Image import new
-
-    ground = new("RGB", image.size, "white")
-    ground.paste(image, mask=image.getchannel("A"))
-    return ground

@@ -13,10 +13,10 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Conversion, Fitted
 from abstractcore.schema import ImagePart, MediaAnchor, MediaLoss
 
-from .fitting import chosen_frames, target_size
+from .fitting import chosen_frames
 from .lines import joined
 from .observing import WHOLE, observed
-from .ocr import LONGEST_EDGE, RecognisedText, TextReader
+from .ocr import RecognisedText, TextReader
 from .opening import facts_of, format_of, opened
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def converted_to_text(
     first: Image | None = None
     with opened(data, source) as image:
         facts, format_name = facts_of(image), (format_of(data[:64]) or "").partition("/")[2].upper()
-        size = target_size(facts.width, facts.height, {"image_pixels": LONGEST_EDGE})
+        size = (facts.width, facts.height)  # letters may need all pixels
         for number, frame in chosen_frames(image, facts.frames, max_frames, size, source):
             first = first or frame
             text = reader.read(frame, source, threads=context.spare_cores, deadline=deadline)
@@ -126,14 +126,19 @@ def _as_text(pages: Sequence[tuple[int, RecognisedText]], total: int) -> Convers
 
 
 def _unread(pages: Sequence[tuple[int, RecognisedText]], total: int) -> tuple[MediaLoss, ...]:
-    """Returns the places whose text was seen and not read."""
-    places: list[str] = []
-    for number, page in pages:
-        for line in page.unread:
-            left, top, right, bottom = page.box(line)
-            where = f"left {left:.2f}, top {top:.2f}, right {right:.2f}, bottom {bottom:.2f}"
-            places.append(f"page {number}: {where}" if total > 1 else where)
-    if not places:
-        return ()
-    regions = len(places) + sum(len(page.lines) for _, page in pages)
-    return (MediaLoss("regions", len(places), regions, tuple(places[:_PLACES])),)
+    """Returns the places whose text was seen and not read, and those whose text is uncertain."""
+    regions = sum(len(page.lines) + len(page.unread) for _, page in pages)
+    unread = [(number, page, line) for number, page in pages for line in page.unread]
+    uncertain = [(number, page, line) for number, page in pages for line in page.lines if line.is_uncertain]
+    found: list[MediaLoss] = []
+    for what, lines in (("regions", unread), ("uncertain regions", uncertain)):
+        places = [_where(page.box(line), number if total > 1 else None) for number, page, line in lines]
+        if places:
+            found.append(MediaLoss(what, len(places), regions, tuple(places[:_PLACES])))
+    return tuple(found)
+
+
+def _where(box: tuple[float, ...], page: int | None) -> str:
+    left, top, right, bottom = box
+    where = f"left {left:.2f}, top {top:.2f}, right {right:.2f}, bottom {bottom:.2f}"
+    return where if page is None else f"page {page}: {where}"

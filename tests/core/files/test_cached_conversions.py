@@ -49,7 +49,7 @@ class Fitting(Pictures):
         self._running: list[object] = []
         self._all_cores = threading.Barrier(CORES)
 
-    def fit(self, part, limits) -> Fitted:
+    def fit(self, part, limits, accepted=frozenset()) -> Fitted:
         self._running.append(part)
         self.at_once.append(len(self._running))
         if len(self.at_once) <= self._all_cores.parties:
@@ -135,7 +135,7 @@ def test_threads_that_ask_for_the_same_image_at_once_fit_it_once():
     store = Counting(6)
 
     class Slow(Pictures):
-        def fit(self, part, limits) -> Fitted:
+        def fit(self, part, limits, accepted=frozenset()) -> Fitted:
             self.count += 1
             store.wait()
             return Fitted((part,))

@@ -39,7 +39,7 @@ class Pictures(Handler):
 
     is_installed = True
 
-    def fit(self, part, limits) -> Fitted:
+    def fit(self, part, limits, accepted=frozenset()) -> Fitted:
         if not self.is_installed:
             raise MissingExtraError("Pillow is not installed.")
         data = part.blob.read()

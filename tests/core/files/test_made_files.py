@@ -41,7 +41,7 @@ PAPER_TYPE = "application/pdf"
 class Pictures(Handler):
     """Pictures of so many bytes; they are fitted by being cut. Those with "BROKEN" have no text."""
 
-    def fit(self, part, limits) -> Fitted:
+    def fit(self, part, limits, accepted=frozenset()) -> Fitted:
         data = part.blob.read()
         size = limits.get("image_bytes", len(data))
         if len(data) <= size:

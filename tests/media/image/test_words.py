@@ -319,3 +319,18 @@ def test_vision_model_gets_other_formats_as_png_or_jpeg(call_style, file: str, t
     assert [part.blob.media_type for part in sent] == types
     assert (response.media[0].route, response.media[0].fallback) == ("fallback", "convert")
     services.close()
+
+
+def test_uncertain_lines_are_marked_and_counted(monkeypatch: pytest.MonkeyPatch):
+    class Reader(TextReader):
+        def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[TextLine]:
+            sure = written("forty legible letters, and then some more of them", 10, 10, 90, 0.99)
+            return [sure, written("total 1O7", 10, 50, 90, 0.9)]
+
+    monkeypatch.setattr(ocr, "shared_reader", Reader)
+    found = convert(ImageHandler(), png(Image.new("L", (100, 100))), "ocr", "observe")
+    assert found.text.split("\n")[-1] == "total 1O7 [uncertain]"
+    last = found.anchors[-1]
+    assert found.text[last.start : last.end] == "total 1O7"
+    assert [(loss.what, loss.count, loss.total) for loss in found.lost] == [("uncertain regions", 1, 2)]
+    assert found.lost[0].places == ("left 0.10, top 0.50, right 0.90, bottom 0.60",)
