@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from abstractcore.schema import CallWarning, MediaLoss
 
@@ -12,7 +12,6 @@ from .headers import has_end_mark, stated_seconds
 
 if TYPE_CHECKING:
     from av.container.input import InputContainer
-    from av.packet import Packet
 
     from abstractcore.schema import MediaPart
 
@@ -42,16 +41,15 @@ class ReadLength:
         """Whether the file ends as its format wants, and not in the middle of a packet. Ask after the last one."""
         return self._has_mark and not self._is_broken
 
-    def packets(self, container: InputContainer, *tracks: int) -> Generator[Packet]:
+    def packets(self, container: InputContainer, *tracks: int) -> Generator[Any]:
         """Yields the packets of some tracks, by their index. An error after the first packet ends them: so do files
         that are cut.
         """
         from av.error import FFmpegError
 
-        count = 0
+        packets: Any = container.demux()
         try:
-            for packet in container.demux():
-                count += 1
+            for packet in packets:
                 self._note(packet)
                 if packet.stream.index in tracks:
                     yield packet
@@ -60,7 +58,7 @@ class ReadLength:
                 raise
             self._is_broken = True
 
-    def skip(self, packet: Packet) -> None:
+    def skip(self, packet: Any) -> None:
         """Notes a packet that could not be decoded."""
         self._skipped += min(max(0.0, _seconds(packet, packet.duration)), _LONGEST_PACKET)
 
@@ -71,7 +69,7 @@ class ReadLength:
         cut = max(0.0, last - max(self.until, start))
         return sum(each for each in (cut, self._skipped) if each > slack)
 
-    def _note(self, packet: Packet) -> None:
+    def _note(self, packet: Any) -> None:
         if not packet.size or packet.stream.type not in _TRACKS:
             return
         self._is_broken = packet.is_corrupt
@@ -80,7 +78,7 @@ class ReadLength:
             self.until = max(self.until, _seconds(packet, begin + (packet.duration or 0)) - self._begin)
 
 
-def _seconds(packet: Packet, ticks: int | None) -> float:
+def _seconds(packet: Any, ticks: int | None) -> float:
     return float((ticks or 0) * (packet.time_base or 0))
 
 

@@ -83,6 +83,7 @@ def encoded(form: Encoded, seconds: float = SECONDS) -> bytes:
     """A tone in this form."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, form.name)
+        container: Any
         with av.open(str(path), "w", format=form.format, options=dict(form.options)) as container:
             stream: Any = container.add_stream(form.codec, rate=form.rate, layout="mono")
             if form.codec in _BIT_RATES:

@@ -148,6 +148,7 @@ def test_cut_file_says_how_much_of_it_was_read(name: str):
     (lost,) = conversion.lost
     assert (lost.what, lost.places) == ("seconds", ("not decoded",))
     assert lost.total == pytest.approx(12, abs=0.3)
+    assert isinstance(warning.sent, float)
     assert lost.count + warning.sent == pytest.approx(12, abs=0.3)
     assert 3.5 < lost.count < 7.5
 
