@@ -65,7 +65,7 @@ def videos(setup: Setup) -> list[Row]:
             "process": _cpu_with_children(lambda: _decoded(blob, pool), pool),
             "frames": cpu_seconds(lambda: reader.frames_at(times, _SECONDS / _FRAMES / 4), 1),
             "seek": cpu_seconds(lambda: _seek_and_decode(path, times), 1),
-            "scenes": cpu_seconds(lambda: reader.candidates(0, _SECONDS), 1),
+            "scenes": cpu_seconds(lambda: reader.survey(0, _SECONDS), 1),
             "keyframes": cpu_seconds(lambda: _keyframes(path), 1),
         }
         found = best(batches, min(setup.rounds, 5))
@@ -88,7 +88,7 @@ def _decoded(blob: Blob, pool: ProcessPool) -> list[Frame]:
     part = VideoPart(blob, controls=MediaControls(fps=_FRAMES / _SECONDS))
     context = MediaContext(cast(Any, None), isolation=pool)
     with closing(DecodedVideo(part, context, VideoHandler(), _FRAMES)) as video:
-        return video.frames()
+        return [*video.choice().frames]
 
 
 def _cpu_with_children(function: Callable[[], object], pool: ProcessPool) -> Callable[[], float]:

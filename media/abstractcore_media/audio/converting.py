@@ -13,7 +13,8 @@ from abstractcore.schema import Blob, MediaLoss, MediaPart
 
 from ..common.content import check_unchanged, source_of
 from .encoding import MP3, WAV, Target, written
-from .sound import SampleFormat, announced_between, damage_warnings, decoded_sound, sound_facts
+from .read_length import damage_losses, damage_warnings
+from .sound import SampleFormat, announced_between, decoded_sound, sound_facts
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
@@ -46,15 +47,15 @@ def converted_recording(part: MediaPart, context: MediaContext, max_seconds: flo
         found = next(encoded)
     if found is None:
         return None
-    media_type, data, seconds, announced, rates, channels = found
+    media_type, data, seconds, missing, has_end, rates, channels = found
     name = f"{source.rpartition('.')[0] or source}.{_EXTENSIONS[media_type]}"
     made = replace(part, blob=Blob.from_bytes(data, media_type, name=name), controls=None)
     return Conversion(
         (made,),
         "recording in another format",
         fallback="convert",
-        warnings=tuple(damage_warnings(source, seconds, announced_between(announced, start, end))),
-        lost=tuple(_losses(seconds, rates, channels)),
+        warnings=tuple(damage_warnings(source, seconds, missing, has_end)),
+        lost=(*damage_losses(seconds, missing), *_losses(seconds, rates, channels)),
     )
 
 
@@ -74,9 +75,9 @@ def encoded_recording(
     start: float,
     end: float | None,
     timeout: float | None,
-) -> Generator[tuple[str, bytes, float, float, tuple[int, int], tuple[int, int]] | None, Any, None]:
-    """Yields the media type, the content, its seconds, those in the header of the file, and the sample rates and the
-    channels, those of the file first; None for a recording that is too long.
+) -> Generator[tuple[str, bytes, float, float, bool, tuple[int, int], tuple[int, int]] | None, Any, None]:
+    """Yields the media type, the content, its seconds, those that could not be read, whether the file has its end, and
+    the sample rates and the channels, those of the file first; None for a recording that is too long.
     """
     rate, channels, announced = sound_facts(part)
     for target in _targets(types, rate, channels):
@@ -90,7 +91,8 @@ def encoded_recording(
                 target.media_type,
                 data,
                 sound.size / form.bytes_per_second,
-                announced,
+                sound.missing,
+                sound.has_end,
                 (rate, form.rate),
                 (channels, form.channels),
             )
@@ -99,14 +101,17 @@ def encoded_recording(
 
 
 class _CountedSamples:
-    """Blocks of samples, and how many bytes they have had."""
+    """Blocks of samples, how many bytes they have had, and what could not be read."""
 
-    def __init__(self, blocks: Iterable[tuple[float, float, bytes]]) -> None:
+    def __init__(self, blocks: Iterable[tuple[float, float, float, bool, bytes]]) -> None:
         self._blocks = blocks
         self.size = 0
+        self.missing = 0.0
+        self.has_end = True
 
     def __iter__(self) -> Iterator[bytes]:
-        for _, _, block in self._blocks:
+        for _, _, missing, has_end, block in self._blocks:
+            self.missing, self.has_end = missing, has_end
             self.size += len(block)
             yield block
 

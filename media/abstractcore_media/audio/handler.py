@@ -10,7 +10,7 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaFacts, MediaPart
 
-from ..common.content import check_family, content_of, is_large, source_of
+from ..common.content import check_family, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 from .speech_models import SpeechModels
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from abstractcore.ports import Conversion, MediaContext, Recognised, Transcription
+
+    from .headers import WavHeader
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
 _CERTAIN = 0.5
@@ -47,45 +49,54 @@ class AudioHandler:
         return recognised("audio", _is_audio, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raises `MediaError` if the header is not one of an audio file, or a WAV file is truncated or empty.
+        """Raises `MediaError` if the header is not one of an audio file, or a WAV file is empty or truncated: its rest
+        can be converted, with a warning, but would be sent without one.
 
         MP4 and Matroska pass as audio, whatever tracks they have: their headers may be at the end of the file.
         """
-        self._check_readable(part)
+        header = self._check_readable(part)
+        if header is None or not header.announced or not header.present or header.present >= header.announced:
+            return
+        source = source_of(part)
+        raise MediaError(
+            f"{source} is truncated: it has {header.present:.1f} of {header.announced:.1f} seconds.",
+            source=source,
+            hint=f"{_REEXPORT}. What is there is transcribed with media_policy={{'audio': 'transcript'}}",
+        )
 
     def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns the seconds that the header says; estimated for MP3 without a table of contents.
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without PyAV, except for WAV.
         """
-        if part.blob.media_type == "audio/wav" and not is_large(part):
-            from .wav import read_wav_header
+        if part.blob.media_type == "audio/wav":
+            from ..common.av_files import opened_file
+            from .headers import read_wav_header
 
-            with suppress(ValueError):
-                return MediaFacts(seconds=read_wav_header(content_of(part)).present)
+            with suppress(ValueError), opened_file(part) as file:
+                if (seconds := read_wav_header(file).present) is not None:
+                    return MediaFacts(seconds=seconds)
         from ..common.isolation import first_value
         from .sound import announced_seconds
 
         return MediaFacts(seconds=first_value(context, announced_seconds, part) or None)
 
-    def _check_readable(self, part: MediaPart) -> None:
-        if check_family(part, "audio/", "video/") != "audio/wav" or is_large(part):
-            return
-        from .wav import read_wav_header
+    def _check_readable(self, part: MediaPart) -> WavHeader | None:
+        """Returns the header of a WAV file; raises `MediaError` if there is no sound in it."""
+        if check_family(part, "audio/", "video/") != "audio/wav":
+            return None
+        from ..common.av_files import opened_file
+        from .headers import read_wav_header
 
         source = source_of(part)
         try:
-            header = read_wav_header(content_of(part))
+            with opened_file(part) as file:
+                header = read_wav_header(file)
         except ValueError as error:
             raise MediaError(f"{source} is a corrupt WAV file: {error}.", source=source, hint=_REEXPORT) from error
-        if not header.present:
+        if header.present == 0:
             raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source, hint=_REEXPORT)
-        if header.present < header.announced:
-            raise MediaError(
-                f"{source} is truncated: it has {header.present:.1f} of {header.announced:.1f} seconds.",
-                source=source,
-                hint=_REEXPORT,
-            )
+        return header
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the recording as WAV or MP3, or the transcript, a line with the time for each sentence.
@@ -145,20 +156,15 @@ class AudioHandler:
 
 
 def transcript_warnings(found: Transcription, source: str) -> tuple[CallWarning, ...]:
-    """Returns the warnings of a transcriber, and those that a recording is damaged and that the language is a guess."""
-    from .sound import damage_warnings
-
-    transcript = found.transcript
-    seconds, certainty = transcript.seconds or 0.0, transcript.certainty
-    missing = sum(each.seconds for each in transcript.dropped if each.reason == "not decoded")
-    warnings = damage_warnings(source, seconds, seconds + missing)
-    if transcript.segments and certainty is not None and certainty < _CERTAIN:
-        message = (
-            f"The language of {source} was detected as {transcript.language!r}, with a probability of "
-            f"{certainty:.2f}. Set transcription_language=... in create_llm."
-        )
-        warnings.append(CallWarning("language_uncertain", "", message, sent=transcript.language))
-    return (*warnings, *found.warnings)
+    """Returns the warnings of a transcription, and that its language is a guess."""
+    transcript, certainty = found.transcript, found.transcript.certainty
+    if not transcript.segments or certainty is None or certainty >= _CERTAIN:
+        return tuple(found.warnings)
+    message = (
+        f"The language of {source} was detected as {transcript.language!r}, with a probability of "
+        f"{certainty:.2f}. Set transcription_language=... in create_llm."
+    )
+    return (*found.warnings, CallWarning("language_uncertain", "", message, sent=transcript.language))
 
 
 def _is_audio(media_type: str) -> bool:

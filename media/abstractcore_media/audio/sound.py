@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstractcore.errors import MediaError
-from abstractcore.schema import CallWarning, MediaPart
+from abstractcore.schema import MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import check_unchanged, source_of
 from ..common.stopping import StopCheck
+from .mixing import Mixer
+from .read_length import ReadLength
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +65,8 @@ class SoundReader:
     """Reads the first audio track of a file; `run` runs the decoder.
 
     `seconds` is what was read, `announced` the duration in the header (0 if there is none), `begin` the time of the
-    first sample.
+    first sample. After the last block, `missing` has the seconds that could not be read, and `has_end` is False if the
+    file is cut.
     """
 
     def __init__(
@@ -75,7 +78,8 @@ class SoundReader:
         timeout: float | None = None,
         run: Run = run_unisolated,
     ) -> None:
-        self.seconds = self.announced = self.begin = 0.0
+        self.seconds = self.announced = self.begin = self.missing = 0.0
+        self.has_end = True
         self._run = run
         self._part, self._source, self._max_seconds = part, source_of(part), max_seconds
         self._arguments = part, max_seconds, start, end, timeout
@@ -89,7 +93,8 @@ class SoundReader:
 
         check_unchanged(self._part)
         with closing(self._run(decoded_sound, *self._arguments)) as decoded:
-            for self.announced, self.begin, samples in decoded:
+            for self.announced, self.begin, missing, has_end, samples in decoded:
+                self.missing, self.has_end = missing, has_end
                 self.seconds += len(samples) / _SAMPLE_BYTES / SAMPLE_RATE
                 if self.seconds > self._max_seconds + _BLOCK_SECONDS:  # a hostile process would never end
                     raise _too_long(self._source, self._max_seconds)
@@ -119,19 +124,6 @@ def announced_between(seconds: float, start: float, end: float | None) -> float:
     return max(0.0, min(seconds, end if end is not None else seconds) - start) if seconds else 0.0
 
 
-def missing_seconds(seconds: float, announced: float) -> float:
-    """Returns how much less was decoded than the header announces, which compressed formats estimate; 0 for little."""
-    return announced - seconds if seconds < 0.9 * announced - 1 else 0.0
-
-
-def damage_warnings(source: str, seconds: float, announced: float) -> list[CallWarning]:
-    """Returns a warning if clearly less was decoded than the header announces."""
-    if not missing_seconds(seconds, announced):
-        return []
-    message = f"{source} is truncated or corrupt: only {seconds:.1f} of {announced:.1f} seconds could be decoded."
-    return [CallWarning("media_damaged", "", message, requested=announced, sent=seconds)]
-
-
 def decoded_sound(
     part: MediaPart,
     max_seconds: float,
@@ -139,9 +131,10 @@ def decoded_sound(
     end: float | None,
     timeout: float | None,
     form: SampleFormat = SPEECH,
-) -> Generator[tuple[float, float, bytes], Any, None]:
+) -> Generator[tuple[float, float, float, bool, bytes], Any, None]:
     """Yields blocks of the first audio track of a file, between two times: the duration in the header, the time of the
-    first sample, and samples of 16 bits. The last block may be empty.
+    first sample, the seconds that could not be read, whether the file has its end, and samples of 16 bits. The last
+    block may be empty; only there the seconds and the end are known.
 
     Raises `MediaError` if the track is missing, corrupt, empty or longer than `max_seconds`.
     """
@@ -151,9 +144,10 @@ def decoded_sound(
         announced = duration(container)
         if not container.streams.audio:
             raise _no_track(source)
-        track = _Track(container, max_seconds, check_stop)
+        track = _Track(part, container, max_seconds, check_stop)
         block = bytearray()
         position = kept = 0
+        is_whole = True
         for piece in _resampled(track.frames(), form):
             check_stop()
             first, position = position, position + len(piece)
@@ -164,11 +158,13 @@ def decoded_sound(
             if kept > max_seconds * form.bytes_per_second:
                 raise _too_long(source, max_seconds)
             if len(block) >= _BLOCK_SECONDS * form.bytes_per_second:
-                yield announced, max(track.begin, start), bytes(block)
+                yield announced, max(track.begin, start), 0.0, True, bytes(block)
                 block.clear()
             if end is not None and _place(end - track.begin, position, form) == 0:
+                is_whole = False
                 break
-        yield announced, max(track.begin, start), bytes(block)
+        missing, has_end = (track.length.missing(start, end), track.length.has_end) if is_whole else (0.0, True)
+        yield announced, max(track.begin, start), missing, has_end, bytes(block)
     if not kept and position:
         ends = track.begin + position / form.bytes_per_second
         raise MediaError(f"{source} has no audio from {start:g} seconds on: it ends at {ends:.1f}.", source=source)
@@ -182,10 +178,13 @@ def _place(seconds: float, first: int, form: SampleFormat) -> int:
 
 
 class _Track:
-    """The frames of the first audio track that can be decoded, and the time of the first one."""
+    """The frames of the first audio track that can be decoded, the time of the first one, and how far they reach."""
 
-    def __init__(self, container: InputContainer, max_seconds: float, check_stop: Callable[[], None]) -> None:
+    def __init__(
+        self, part: MediaPart, container: InputContainer, max_seconds: float, check_stop: Callable[[], None]
+    ) -> None:
         self.begin = 0.0
+        self.length = ReadLength(part, container)
         self._container = container
         self._max_seconds = max_seconds
         self._check_stop = check_stop
@@ -194,11 +193,13 @@ class _Track:
         from av.error import InvalidDataError
 
         is_first = True
-        for packet in self._container.demux(self._container.streams.audio[0]):
+        track = self._container.streams.audio[0]
+        for packet in self.length.packets(self._container, track.index):
             self._check_stop()
             try:
                 frames = packet.decode()
             except InvalidDataError:
+                self.length.skip(packet)
                 continue
             for frame in frames:
                 if is_first and frame.time is not None and 0 <= frame.time <= self._max_seconds:
@@ -209,18 +210,26 @@ class _Track:
 
 
 def _resampled(frames: Iterator[AudioFrame], form: SampleFormat) -> Iterator[bytes]:
+    """Yields samples in a form. What has several channels becomes one channel by `Mixer`."""
     graph: Any = None
     layout: object = None
+    mixer = Mixer(form.rate)
+    channels = form.channels
     for frame in frames:
         found = (frame.format.name, frame.layout.name, frame.sample_rate)
         if found != layout:  # some streams change it on the way
             if graph is not None:
-                yield from _ended(graph, form)
-            graph, layout = _graph(frame, form), found
+                yield from _ended(graph, mixer, channels, form)
+            channels = min(frame.layout.nb_channels, 2)
+            graph, layout = _graph(frame, SampleFormat(form.rate, max(channels, form.channels))), found
         graph.push(frame)
-        yield from _pulled(graph, form)
+        yield from _mixed(_pulled(graph), mixer, channels, form)
     if graph is not None:
-        yield from _ended(graph, form)
+        yield from _ended(graph, mixer, channels, form)
+
+
+def _mixed(pieces: Iterator[bytes], mixer: Mixer, channels: int, form: SampleFormat) -> Iterator[bytes]:
+    return mixer.mixed(pieces) if channels > form.channels else pieces
 
 
 def _graph(frame: AudioFrame, form: SampleFormat) -> Any:
@@ -246,12 +255,13 @@ def _graph(frame: AudioFrame, form: SampleFormat) -> Any:
     return graph
 
 
-def _ended(graph: Any, form: SampleFormat) -> Iterator[bytes]:
+def _ended(graph: Any, mixer: Mixer, channels: int, form: SampleFormat) -> Iterator[bytes]:
     graph.push(None)
-    yield from _pulled(graph, form)
+    yield from _mixed(_pulled(graph), mixer, channels, form)
+    yield mixer.rest()
 
 
-def _pulled(graph: Any, form: SampleFormat) -> Iterator[bytes]:
+def _pulled(graph: Any) -> Iterator[bytes]:
     from av.error import BlockingIOError, EOFError
 
     while True:
@@ -259,7 +269,7 @@ def _pulled(graph: Any, form: SampleFormat) -> Iterator[bytes]:
             piece = graph.pull()
         except (BlockingIOError, EOFError):
             return
-        yield bytes(piece.planes[0])[: piece.samples * form.frame_bytes]
+        yield bytes(piece.planes[0])[: piece.samples * piece.layout.nb_channels * _SAMPLE_BYTES]
 
 
 def _no_track(source: str) -> MediaError:

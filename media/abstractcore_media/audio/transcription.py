@@ -17,7 +17,8 @@ from .isolated_speech import IsolatedRecogniser, find_isolated_speech
 from .options import RecognitionOptions
 from .pauses import speech_pieces
 from .peaks import Peaks
-from .sound import SECONDS_PER_BLOCK, SoundReader, announced_between, missing_seconds
+from .read_length import damage_warnings
+from .sound import SECONDS_PER_BLOCK, SoundReader, announced_between
 from .speech import WhisperRecogniser, find_speech
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
         total = announced_between(reader.announced, start, end)
         context.progress(piece.end, max(total, piece.end) if total else None, "seconds")
     context.progress(reader.seconds, reader.seconds, "seconds")
-    missing = missing_seconds(reader.seconds, announced_between(reader.announced, start, end))
-    return heard.all(reader, peaks, missing)
+    return heard.all(reader, peaks, source)
 
 
 def _recogniser(
@@ -113,11 +113,12 @@ class _TranscriptBuilder:
         self._usage = total_usage((self._usage, found.usage))
         self._warnings |= dict.fromkeys(found.warnings)
 
-    def all(self, reader: SoundReader, peaks: Peaks, missing: float) -> Transcription:
-        """Returns the transcript of all that was read; `missing` seconds could not be."""
+    def all(self, reader: SoundReader, peaks: Peaks, source: str) -> Transcription:
+        """Returns the transcript of all that was read, with a warning about what could not be."""
         dropped = sorted([*self._dropped, *peaks.gaps(self._covered)], key=lambda each: each.start)
-        if missing:
-            dropped.append(DroppedSpan(reader.seconds, reader.seconds + missing, "not decoded"))
+        if reader.missing:
+            dropped.append(DroppedSpan(reader.seconds, reader.seconds + reader.missing, "not decoded"))
+        damage = damage_warnings(source, reader.seconds, reader.missing, reader.has_end)
         transcript = Transcript(
             segments=tuple(self._said),
             dropped=tuple(dropped),
@@ -126,7 +127,7 @@ class _TranscriptBuilder:
             seconds=reader.seconds,
             model=self._model,
         )
-        return Transcription(transcript.later(reader.begin), self._usage, tuple(self._warnings))
+        return Transcription(transcript.later(reader.begin), self._usage, (*damage, *self._warnings))
 
 
 def _placed(segment: TranscriptSegment, piece: SpeechPiece) -> TranscriptSegment:

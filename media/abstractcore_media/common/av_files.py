@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 MICROSECONDS = 1_000_000
 """Units of `InputContainer.duration` in a second."""
 _DEMUXERS = (
-    "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dts,dv,eac3,flac,flv,h264,hevc,ivf,m4v,matroska,mov,mp3,mpeg,mpegts,mpegvideo,"
-    "ogg,rm,tta,w64,wav,wv,mxf,nut"
+    "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dts,dv,eac3,flac,flv,h264,hevc,ivf,loas,m4v,matroska,mov,mp3,mpc,mpc8,"
+    "mpeg,mpegts,mpegvideo,ogg,rm,tak,tta,voc,w64,wav,wv,mxf,nut"
 )
 """Formats that hold all of their content. For others, such as HLS and concat, FFmpeg opens further files and URLs."""
+_MAX_BOXES = 1000
 
 
 @contextmanager
@@ -38,7 +39,7 @@ def open_recording(part: MediaPart, purpose: str, package: str, extra: str) -> G
     except ImportError as error:
         raise missing_extra(purpose, package, extra) from error
     source = source_of(part)
-    with _opened(part, source) as file:
+    with opened_file(part) as file:
         try:
             with av.open(
                 file,
@@ -49,11 +50,36 @@ def open_recording(part: MediaPart, purpose: str, package: str, extra: str) -> G
             ) as container:
                 yield container
         except (FFmpegError, ValueError, OverflowError) as error:
+            if _lacks_index(file):
+                raise MediaError(
+                    f"{source} cannot be decoded: it is cut before its index, without which nothing of it can be read.",
+                    source=source,
+                    hint="Copy or record it again, or save its content with untrunc and another recording of the same "
+                    "device.",
+                ) from error
             raise MediaError(
                 f"{source} cannot be decoded: it is corrupt, or not an audio or video file.",
                 source=source,
                 hint="If a player can play it, make a clean copy: ffmpeg -i broken.mp4 clean.mp4",
             ) from error
+
+
+def _lacks_index(file: BinaryIO) -> bool:
+    """Returns whether a file is an MP4 whose content goes on beyond its end, without the index `moov` before it."""
+    end, place = file.seek(0, os.SEEK_END), 0
+    for number in range(_MAX_BOXES):
+        file.seek(place)
+        head = file.read(16)
+        size, name = int.from_bytes(head[:4], "big"), head[4:8]
+        if len(head) < 8 or name == b"moov" or (number == 0 and name != b"ftyp"):
+            return False
+        size = int.from_bytes(head[8:], "big") if size == 1 else size
+        if name == b"mdat" and (size == 0 or place + size >= end):
+            return True
+        place += max(size, 8)
+        if place >= end:
+            return False
+    return False
 
 
 def duration(container: InputContainer) -> float:
@@ -62,8 +88,9 @@ def duration(container: InputContainer) -> float:
 
 
 @contextmanager
-def _opened(part: MediaPart, source: str) -> Generator[BinaryIO]:
-    blob = part.blob
+def opened_file(part: MediaPart) -> Generator[BinaryIO]:
+    """Yields the file of a part, to be read in pieces; raises `MediaError` if it cannot be read, or has changed."""
+    blob, source = part.blob, source_of(part)
     if blob.form != "file" or blob.location is None:
         yield io.BytesIO(content_of(part))
         return

@@ -174,6 +174,10 @@ def _asf_type(head: bytes, named: str | None) -> str:
 _ASF_VIDEO_STREAM = bytes.fromhex("c0ef19bc4d5bcf11a8fd00805f5c442b")
 
 
+def _real_type(head: bytes, named: str | None) -> str:
+    return "video/vnd.rn-realvideo" if b"video/x-pn-realvideo" in head else "audio/vnd.rn-realaudio"
+
+
 def _tagged_type(head: bytes, named: str | None) -> str:
     return named if named in ("audio/aac", "audio/flac") else "audio/mpeg"
 
@@ -186,6 +190,7 @@ _CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | 
     (re.compile(_ZIP), _zip_type),
     (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _ole_type),
     (re.compile(rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11"), _asf_type),
+    (re.compile(rb"\.RMF\0"), _real_type),
     (re.compile(rb"ID3[\x02-\x04]"), _tagged_type),
 )
 _SIGNATURES = tuple(
@@ -217,6 +222,17 @@ _SIGNATURES = tuple(
         (rb"wvpk.{4}.\x04", "audio/x-wavpack"),
         (rb"#!AMR", "audio/amr"),
         (rb"MThd", "audio/midi"),
+        (rb"MAC [\x80-\xff]\x0f", "audio/x-ape"),
+        (rb"DSD \x1c\0", "audio/x-dsf"),
+        (rb"MP\+[\x07\x17]|MPCK", "audio/x-musepack"),
+        (rb"tBaK", "audio/x-tak"),
+        (rb"TTA[12]", "audio/x-tta"),
+        (rb"Creative Voice File\x1a", "audio/x-voc"),
+        (rb"riff\x2e\x91\xcf\x11", "audio/x-w64"),
+        (rb"\.ra\xfd", "audio/vnd.rn-realaudio"),
+        (rb"\x7f\xfe\x80\x01|\xfe\x7f\x01\x80|\x1f\xff\xe8\0|\xff\x1f\0\xe8", "audio/vnd.dts"),
+        (rb"\x56[\xe0-\xff]", "audio/mp4a-latm"),
+        (rb"nut/multimedia container\0", "video/x-nut"),
         (rb"\.snd\0", "audio/basic"),
         (rb"caff\0\x01", "audio/x-caf"),
         (rb"\0\0\x01[\xb3\xba]", "video/mpeg"),

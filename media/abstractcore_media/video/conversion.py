@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError, ModelStoreError
 from abstractcore.ports import total_usage
-from abstractcore.schema import CallWarning, MediaLoss, MediaPart, Transcript, Usage
+from abstractcore.schema import CallWarning, MediaLoss, MediaPart
 
-from ..audio.handler import transcript_warnings
-from ..audio.transcript import sound_losses
-from ..audio.transcription import transcribe
+from ..audio.read_length import damage_losses, damage_warnings
 from ..common.content import check_family, source_of
 from ..common.stopping import StopCheck
 from .decoding import DecodedVideo
 from .describing import described
 from .interleaving import VideoMoments, interleaved, pictures
 from .reader import VideoInfo
-from .selection import FrameOptions
+from .selection import FrameChoice, FrameOptions
+from .words import VideoWords, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,44 +41,52 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
     check_stop = StopCheck(source, context.timeout)
     warnings: list[CallWarning] = []
     shown: VideoMoments | None = None
-    heard: Transcript | None = None
-    heard_usage: Usage | None = None
+    choice: FrameChoice | None = None
+    words = VideoWords()
     failure: AbstractCoreError | None = None
     with closing(DecodedVideo(part, context, handler, options.count)) as video:
         info = video.info
         try:
             if any("frames" in name for name in names) and info.has_video:
-                frames = video.frames()
+                choice = video.choice()
                 shown = (
-                    pictures(frames, options, handler.max_side)
+                    pictures(choice.frames, options, handler.max_side)
                     if _JPEG in context.accepted_outputs
-                    else described(frames, context, source, check_stop)
+                    else described(choice.frames, context, source, check_stop)
                 )
         except MediaError as error:
             failure = error
     try:
-        if any("transcript" in name for name in names) and info.has_sound:
-            found = transcribe(part, context, models, handler.max_seconds)
-            heard, heard_usage = found.transcript, found.usage
-            warnings += transcript_warnings(found, source)
+        if any("transcript" in name for name in names):
+            words = words_of(part, context, info, models, handler.max_seconds)
+            warnings += words.warnings
     except (MediaError, MissingExtraError, ModelStoreError) as error:
         if shown is None or "frames" not in names:
             raise failure or error from error
         warnings.append(CallWarning("not_transcribed", "", f"The sound of {source} was not transcribed: {error}"))
+    heard = words.transcript
     used = _used(names, shown is not None, heard is not None and bool(heard.segments))
     if used is None:
         raise failure or _nothing(source, info)
     if failure is not None:
         warnings.append(CallWarning("frames_left_out", "", f"Only the sound of {source} is sent: {failure}"))
+    lost = _losses(info, shown if "frames" in used else None, words)
+    if choice is not None and "frames" in used:
+        lost += choice.losses()
+        if not any(warning.code == "media_damaged" for warning in warnings):
+            seconds = max(0.0, info.seconds - choice.missing)
+            warnings += damage_warnings(source, seconds, choice.missing, choice.has_end)
+            lost += tuple(damage_losses(seconds, choice.missing))
     conversion = interleaved(
         shown if "frames" in used else None,
         heard if "transcript" in used else None,
+        heading=words.heading if "transcript" in used else "",
         used=used,
         warnings=warnings,
-        lost=_losses(info, shown if "frames" in used else None, heard, part),
+        lost=lost,
     )
     has_fewer = shown is not None and shown.count == options.count < wanted.count
-    return replace(conversion, usage=total_usage((conversion.usage, heard_usage)), has_fewer_images=has_fewer)
+    return replace(conversion, usage=total_usage((conversion.usage, words.usage)), has_fewer_images=has_fewer)
 
 
 def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None:
@@ -90,15 +97,15 @@ def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None
     return None
 
 
-def _losses(
-    info: VideoInfo, shown: VideoMoments | None, heard: Transcript | None, part: MediaPart
-) -> tuple[MediaLoss, ...]:
+def _losses(info: VideoInfo, shown: VideoMoments | None, words: VideoWords) -> tuple[MediaLoss, ...]:
     sent = shown.count if shown is not None else 0
     total = max(info.frames, sent)
     lost = [MediaLoss("frames", total - sent, total)] if total > sent else []
-    if heard is not None:
-        return (*lost, *sound_losses(heard))
-    return (*lost, MediaLoss("seconds", info.seconds, info.seconds, ("sound",))) if info.has_sound else tuple(lost)
+    if words.transcript is None and info.has_sound:
+        lost.append(MediaLoss("seconds", info.seconds, info.seconds, ("sound",)))
+    if words.transcript is None and info.subtitles and not words.lost:
+        lost.append(MediaLoss("subtitle tracks", info.subtitles, info.subtitles))
+    return (*lost, *words.lost)
 
 
 def _nothing(source: str, info: VideoInfo) -> MediaError:

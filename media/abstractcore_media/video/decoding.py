@@ -13,7 +13,7 @@ from abstractcore.schema import MediaPart
 from ..common.content import check_unchanged, source_of
 from ..common.stopping import StopCheck
 from .reader import Frame, VideoInfo, VideoReader
-from .selection import choose_frames
+from .selection import FrameChoice, choose_frames
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
@@ -40,9 +40,11 @@ class DecodedVideo:
         self._values = context.isolated(self._source, _MAX_SECONDS, decoded_video, part, count, *limits)
         self.info = VideoInfo(*next(self._values))
 
-    def frames(self) -> list[Frame]:
-        """Returns the frames, in order of time; raises `MediaError` if there are none."""
-        return [self._frame(*values) for values in islice(self._values, self._count)]
+    def choice(self) -> FrameChoice:
+        """Returns the frames, in order of time, and what they do not show; raises `MediaError` if there are none."""
+        missed, *about = next(self._values)
+        frames = [self._frame(*values) for values in islice(self._values, self._count)]
+        return FrameChoice(tuple(frames), tuple(missed), *about)
 
     def _frame(self, time: float, sharpness: float, width: int, height: int, pixels: bytes) -> Frame:
         from PIL import Image
@@ -61,11 +63,15 @@ class DecodedVideo:
 def decoded_video(
     part: MediaPart, count: int, max_side: int, max_pixels: int, threads: int, timeout: float | None
 ) -> Generator[tuple[Any, ...], Any, None]:
-    """Yields the fields of `VideoInfo`, then of each frame its time, sharpness, width, height and RGB pixels."""
+    """Yields the fields of `VideoInfo`, then those of `FrameChoice` without frames, then of each frame its time,
+    sharpness, width, height and RGB pixels.
+    """
     source = source_of(part)
     check_stop = StopCheck(source, timeout)
     reader = VideoReader(part, max_side=max_side, max_pixels=max_pixels, threads=threads, check_stop=check_stop)
     info = reader.info()
     yield astuple(info)
-    for each in choose_frames(reader, info.seconds, count, part.controls, source):
+    choice = choose_frames(reader, info.seconds, count, part.controls, source)
+    yield choice.missed, choice.states, choice.missing, choice.has_end, choice.unseen
+    for each in choice.frames:
         yield each.time, each.sharpness, *each.image.size, each.image.tobytes()

@@ -67,20 +67,23 @@ def interleaved(
     frames: VideoMoments | None,
     transcript: Transcript | None,
     *,
+    heading: str = "",
     used: str,
     warnings: Sequence[CallWarning],
     lost: tuple[MediaLoss, ...],
 ) -> Conversion:
-    """Returns frames and words in order of time; frames come before words of the same second."""
+    """Returns frames and words in order of time; frames come before words of the same second. `heading` is a line above
+    all, which names the subtitles that the words are from.
+    """
     from abstractcore.ports import Conversion
 
     items: list[tuple[float, int, VideoMoment | int]] = []
     segments = transcript.segments if transcript is not None else ()
     items += [(each.time, 0, each) for each in (frames.shown if frames is not None else ())]
     items += [(each.start or 0.0, 1, index) for index, each in enumerate(segments)]
-    content: list[str | ContentPart] = []
+    content: list[str | ContentPart] = [heading + "\n"] if heading else []
     anchors: list[MediaAnchor] = []
-    size = 0
+    size = len(heading) + 1 if heading else 0
     for _, _, item in sorted(items, key=lambda each: each[:2]):
         if isinstance(item, VideoMoment):
             text = item.label if isinstance(item.content, ImagePart) else f"{item.label} {item.content}"
@@ -100,7 +103,7 @@ def interleaved(
     counted = f"{frames.count} frames" if frames is not None else ""
     return Conversion(
         content,
-        " and ".join(filter(None, [counted, "transcript" if transcript is not None else ""])),
+        " and ".join(filter(None, [counted, _name_of_words(transcript, heading)])),
         usage=frames.usage if frames is not None else None,
         warnings=(*warnings, *(frames.warnings if frames is not None else ())),
         anchors=tuple(anchors),
@@ -113,6 +116,12 @@ def interleaved(
 def _model(frames: VideoMoments | None, transcript: Transcript | None) -> str | None:
     names = [frames.model if frames is not None else None, transcript.model if transcript is not None else None]
     return ", ".join(filter(None, names)) or None
+
+
+def _name_of_words(transcript: Transcript | None, heading: str) -> str:
+    if transcript is None:
+        return ""
+    return "subtitles" if heading else "transcript"
 
 
 def image_of(data: bytes, time: float) -> ImagePart:

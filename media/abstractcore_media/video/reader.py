@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart
 
+from ..audio.read_length import ReadLength
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
 from ..common.extras import missing_module
-from .measures import brightness, difference, sharpness, thumbnail
-from .sampling import Candidate
+from .measures import brightness, sharpness
+from .survey import Surveyor, VideoSurvey
 
 if TYPE_CHECKING:
     from av.container.input import InputContainer
@@ -47,12 +48,17 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class VideoInfo:
-    """What the header of a video says: its seconds and number of frames (0: not known), and its tracks."""
+    """What the header of a video says: its seconds and number of frames (0: not known), and its tracks.
+
+    `spoken` is the language tag of the sound, "" for none, `subtitles` the number of their tracks.
+    """
 
     seconds: float
     frames: int
     has_video: bool
     has_sound: bool
+    spoken: str = ""
+    subtitles: int = 0
 
 
 def measured(part: MediaPart) -> Generator[tuple[int | None, int | None, float | None], Any, None]:
@@ -90,75 +96,96 @@ class VideoReader:
     def info(self) -> VideoInfo:
         """Returns the facts in the header."""
         with open_recording(self._part, "Reading videos", "av", "video") as container:
-            has_sound = bool(container.streams.audio)
+            sounds = container.streams.audio
+            about = bool(sounds), (sounds[0].language or "") if sounds else "", len(container.streams.subtitles)
             if not container.streams.video:
-                return VideoInfo(duration(container), 0, False, has_sound)
+                return VideoInfo(duration(container), 0, False, *about)
             stream = container.streams.video[0]
             seconds = _seconds(container, stream)
             frames = stream.frames or round(seconds * float(stream.average_rate or 0))
-            return VideoInfo(seconds, frames, True, has_sound)
+            return VideoInfo(seconds, frames, True, *about)
 
-    def candidates(self, start: float, end: float) -> tuple[list[Candidate], bool]:
-        """Returns the frames from `start` to `end`, measured, and whether they are only keyframes, as in long videos.
+    def survey(self, start: float, end: float) -> VideoSurvey:
+        """Returns what the frames from `start` to `end` show: all of them, or only keyframes, as in long videos.
 
-        Of a very long one, they end before its end.
+        Of a very long one, the end is not looked at.
         """
-        found: list[Candidate] = []
         with self._opened(frame_threads=True) as (container, stream):
             context = stream.codec_context
             frames = (end - start) * float(stream.average_rate or 25)
-            only_keyframes = frames * context.width * context.height > _ALL_PIXELS
-            if only_keyframes:
-                context.skip_frame = "NONKEY"
+            size = context.width * context.height
+            surveyor = Surveyor(end - start, size, only_keyframes=frames * size > _ALL_PIXELS)
             if start:
                 _seek(container, stream, start)
-            before = None
-            pixels = 0
-            for time, frame in self._frames(container, stream):
+            length = ReadLength(self._part, container)
+            packets = surveyor.wanted(length.packets(container, stream.index))
+            pixels, is_beyond, is_partial = 0, False, False
+            for time, frame in self._frames(stream, packets):
                 if time < start:
                     continue
-                if time > end or pixels > _KEYFRAME_PIXELS:
+                is_beyond, is_partial = time > end, pixels > _KEYFRAME_PIXELS
+                if is_beyond or is_partial:
                     break
-                light = brightness(frame)
-                small = thumbnail(light)
-                changed = 0.0 if before is None else difference(before, small)
-                found.append(Candidate(time, changed, sharpness(light)))
-                before = small
+                surveyor.see(time, frame)
                 pixels += frame.width * frame.height
-                if pixels > 2 * _ALL_PIXELS and not only_keyframes:  # the header is wrong
-                    only_keyframes, context.skip_frame = True, "NONKEY"
-        return found, only_keyframes
+                if pixels > 2 * _ALL_PIXELS and not surveyor.only_keyframes:  # the header is wrong
+                    surveyor.only_keyframes = True
+        is_read = is_beyond or is_partial
+        missing = 0.0 if is_read else length.missing(start, None if end == float("inf") else end)
+        return VideoSurvey(
+            surveyor.candidates,
+            surveyor.looks,
+            surveyor.only_keyframes,
+            surveyor.only_keyframes and surveyor.is_still,
+            missing,
+            is_read or length.has_end,
+            is_partial,
+        )
 
-    def frames_at(self, times: Sequence[float], tolerance: float) -> list[Frame]:
-        """Returns the frames at `times`, in order, or up to `tolerance` seconds before, where that is a keyframe.
-        With a tolerance of 0, the video is decoded up to the last one.
+    def missing(self, start: float, end: float) -> tuple[float, bool]:
+        """Returns how many seconds between two times cannot be read, and whether the file has its end. Decodes
+        nothing.
+        """
+        with self._opened() as (container, stream):
+            if start:
+                _seek(container, stream, start)
+            length = ReadLength(self._part, container)
+            for _ in length.packets(container, stream.index):
+                self._check_stop()
+                if length.until > end:
+                    return 0.0, True
+            return length.missing(start, end), length.has_end
+
+    def frames_at(self, times: Sequence[float], tolerance: float, exact: Set[float] = frozenset()) -> list[Frame]:
+        """Returns the frames at `times`, in order, or up to `tolerance` seconds before, where that is a keyframe, but
+        for `exact` times. With a tolerance of 0, the video is decoded up to the last one.
 
         With one, what is blurred, compared with the others, is replaced by the sharpest of the frames that follow.
         """
         with self._opened() as (container, stream):
             each_at = (
-                self._at(container, stream, times, tolerance) if tolerance else self._passed(container, stream, times)
+                self._at(container, stream, {time: 0.0 if time in exact else tolerance for time in times})
+                if tolerance
+                else self._passed(container, stream, times)
             )
             found = list({frame.time: frame for frame in each_at}.values())
             usual = sorted(frame.sharpness for frame in found)[len(found) // 2] if found else 0.0
             for index, frame in enumerate(found):
-                if tolerance and frame.sharpness < _BLURRED * usual:
+                if tolerance and frame.time not in exact and frame.sharpness < _BLURRED * usual:
                     latest = min([frame.time + tolerance, *(each.time for each in found[index + 1 : index + 2])])
                     found[index] = self._sharpest(container, stream, frame, latest)
         return found
 
-    def _at(
-        self, container: InputContainer, stream: VideoStream, times: Sequence[float], tolerance: float
-    ) -> Iterator[Frame]:
-        """Yields the frames at some times, each after a seek."""
-        for time in times:
+    def _at(self, container: InputContainer, stream: VideoStream, times: Mapping[float, float]) -> Iterator[Frame]:
+        """Yields the frames at some times, with the tolerance of each, each after a seek."""
+        for time, tolerance in times.items():
             _seek(container, stream, time)
             best: tuple[float, VideoFrame] | None = None
-            for found, frame in self._frames(container, stream):
-                if best is not None and found > time:
+            for found, frame in self._frames(stream, _packets(container, stream)):
+                if best is not None and found > time + _EQUAL:
                     break
                 best = found, frame
-                if found >= time - tolerance:
+                if found >= time - tolerance - _EQUAL:
                     break
             if best is not None:
                 yield self._frame(*best)
@@ -168,7 +195,7 @@ class VideoReader:
         left = list(times)
         if left:
             _seek(container, stream, left[0])
-        for time, frame in self._frames(container, stream) if left else ():
+        for time, frame in self._frames(stream, _packets(container, stream)) if left else ():
             if time >= left[0] - _EQUAL:
                 yield self._frame(time, frame)
                 while left and left[0] - _EQUAL <= time:
@@ -179,7 +206,7 @@ class VideoReader:
     def _sharpest(self, container: InputContainer, stream: VideoStream, frame: Frame, latest: float) -> Frame:
         _seek(container, stream, frame.time)
         best, looked = frame, 0
-        for time, each in self._frames(container, stream):
+        for time, each in self._frames(stream, _packets(container, stream)):
             if time >= latest or looked > _NEIGHBOURS:
                 break
             if time > frame.time:
@@ -188,12 +215,12 @@ class VideoReader:
                     best = self._frame(time, each)
         return best
 
-    def _frames(self, container: InputContainer, stream: VideoStream) -> Iterator[tuple[float, VideoFrame]]:
-        """Yields the frames that can be decoded, each with its time."""
+    def _frames(self, stream: VideoStream, packets: Iterable[Any]) -> Iterator[tuple[float, VideoFrame]]:
+        """Yields the frames of packets that can be decoded, each with its time."""
         from av.error import InvalidDataError
 
         begin = float((stream.start_time or 0) * (stream.time_base or 0))
-        for packet in container.demux(stream):
+        for packet in packets:
             self._check_stop()
             try:
                 frames = packet.decode()
@@ -245,6 +272,16 @@ class VideoReader:
 def _seconds(container: InputContainer, stream: VideoStream) -> float:
     own = float((stream.duration or 0) * (stream.time_base or 0))
     return own if own > 0 else duration(container)
+
+
+def _packets(container: InputContainer, stream: VideoStream) -> Iterator[Any]:
+    """Yields the packets of a track up to the first that cannot be read, as in a file that is cut."""
+    from av.error import FFmpegError
+
+    try:
+        yield from container.demux(stream)
+    except FFmpegError:
+        return
 
 
 def _seek(container: InputContainer, stream: VideoStream, time: float) -> None:

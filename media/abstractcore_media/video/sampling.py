@@ -1,14 +1,19 @@
-"""Chooses times in a video: where scenes begin, and evenly in the gaps between them. Pure."""
+"""Chooses times in a video: where scenes begin or the picture changes, and evenly where it moves. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .changes import PictureChange
 
 _CUT = 0.3
 """The threshold that ffmpeg's documentation names for its scene filter, whose formula this is."""
 _KEYFRAME_CUT = 0.12
 _NEAR = 0.5
+_LONG = 0.75
 _HUNDRED = 2.55
 """The filter's score is in hundredths of brightness, of which there are 255."""
 
@@ -24,13 +29,11 @@ class Candidate:
     sharpness: float = 0.0
 
 
-def scene_starts(candidates: Sequence[Candidate], count: int, *, only_keyframes: bool) -> list[float]:
-    """Returns the times of the first frame and of up to `count` - 1 frames that begin a scene, in order.
+def cuts(candidates: Sequence[Candidate], *, only_keyframes: bool) -> list[tuple[float, float]]:
+    """Returns the frames that begin a scene, by how sure that is, and their times; the first frame is none of them.
 
     Between keyframes much changes also without a cut, so what differs most is taken.
     """
-    if not candidates:
-        return []
     scored: list[tuple[float, float]] = []
     before = 0.0
     for each in candidates[1:]:
@@ -41,8 +44,23 @@ def scene_starts(candidates: Sequence[Candidate], count: int, *, only_keyframes:
         before = each.difference
         if score >= threshold:
             scored.append((score, each.time))
-    chosen = sorted(scored, reverse=True)[: max(0, count - 1)]
-    return sorted([candidates[0].time, *(time for _, time in chosen)])
+    return scored
+
+
+def states(
+    cuts: Sequence[tuple[float, float]], changes: Sequence[PictureChange], only_keyframes: bool
+) -> list[tuple[float, float]]:
+    """Returns what begins a new state of the picture, by importance, and its time: cuts first, then changes by their
+    share of the picture.
+
+    A cut has a sudden change beside it, and is more exact. A transition that goes on after it ends in another state.
+    """
+    found = [(1 + score, time) for score, time in cuts]
+    for change in changes:
+        nearest = min((change.time - time for _, time in cuts if change.begin < time <= change.time), default=None)
+        if nearest is None or (nearest > _LONG and change.is_transition and not only_keyframes):
+            found.append((change.share, change.time))
+    return sorted(found, reverse=True)
 
 
 def even_times(start: float, end: float, count: int) -> list[float]:
@@ -50,13 +68,22 @@ def even_times(start: float, end: float, count: int) -> list[float]:
     return [start + (end - start) * (2 * n + 1) / (2 * count) for n in range(count)]
 
 
-def spread(times: Sequence[float], end: float, count: int, min_gap: float) -> list[float]:
-    """Returns `times` with further ones, up to `count`, in the middle of the widest gaps, none below `min_gap`."""
+def spread(
+    times: Sequence[float],
+    end: float,
+    count: int,
+    min_gap: float,
+    moves: Callable[[float, float], bool] = lambda start, end: True,
+) -> list[float]:
+    """Returns `times` with further ones, up to `count`, in the middle of the widest gaps in which the picture `moves`,
+    none below `min_gap`.
+    """
     chosen = sorted(times)
     while chosen and len(chosen) < count:
         gaps = [(after - time, time) for time, after in zip(chosen, [*chosen[1:], end], strict=True)]
-        gap, time = max(gaps)
-        if gap < 2 * min_gap:
+        wide = sorted((each for each in gaps if each[0] >= 2 * min_gap), reverse=True)
+        gap, time = next(((gap, time) for gap, time in wide if moves(time, time + gap)), (0.0, 0.0))
+        if not gap:
             break
         chosen = sorted([*chosen, time + gap / 2])
     return chosen

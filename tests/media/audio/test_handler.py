@@ -132,8 +132,7 @@ def test_audio_without_speech_is_refused(handler: AudioHandler, context: MediaCo
     [
         (MEETING.read_bytes()[:44], "has no audio: its length is 0 seconds"),
         (wav([]), "has no audio: its length is 0 seconds"),
-        (MEETING.read_bytes()[:5000], "truncated: it has 0.1 of 7.1 seconds"),
-        (MEETING.read_bytes()[:30], "corrupt WAV file: it has a header and no audio data"),
+        (MEETING.read_bytes()[:30], "corrupt WAV file: its header is cut"),
         (riff((b"LIST", b"INFO")), "corrupt WAV file: it has a header and no audio data"),
         (riff((b"data", b"\0\0" * 9)), "corrupt WAV file: its header has no audio format"),
         (b"RIFF" + bytes(range(256)), "corrupt or not audio/wav"),
@@ -144,7 +143,6 @@ def test_audio_without_speech_is_refused(handler: AudioHandler, context: MediaCo
     ids=[
         "44-bytes",
         "0-seconds",
-        "cut",
         "cut-in-header",
         "no-data",
         "no-format",

@@ -98,8 +98,9 @@ def test_huge_frames_are_refused_before_decoding(monkeypatch: pytest.MonkeyPatch
 def test_video_with_more_frames_than_its_header_says_is_looked_at_by_keyframe(monkeypatch: pytest.MonkeyPatch):
     """A header that says one frame a second, of 25."""
     monkeypatch.setattr(reader, "_ALL_PIXELS", 64 * 48 * 50)
-    found, only_keyframes = small_reader(encoded(500, rate=1, ticks=25, container="matroska")).candidates(0, 20)
-    assert only_keyframes
+    survey = small_reader(encoded(500, rate=1, ticks=25, container="matroska")).survey(0, 20)
+    found = survey.candidates
+    assert survey.only_keyframes
     assert 100 < len(found) < 150
     assert found[-1].time > 19
 
@@ -107,8 +108,9 @@ def test_video_with_more_frames_than_its_header_says_is_looked_at_by_keyframe(mo
 def test_very_long_video_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reader, "_ALL_PIXELS", 0)
     monkeypatch.setattr(reader, "_KEYFRAME_PIXELS", 64 * 48 * 5)
-    found, only_keyframes = small_reader(encoded(1500)).candidates(0, 60)
-    assert only_keyframes
+    survey = small_reader(encoded(1500)).survey(0, 60)
+    found = survey.candidates
+    assert survey.only_keyframes
     assert len(found) == 6
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from abstractcore.schema import VideoPart
 from abstractcore_media.video.reader import VideoReader
-from abstractcore_media.video.sampling import Candidate, even_times, scene_starts, sharpest, spread
+from abstractcore_media.video.sampling import Candidate, cuts, even_times, sharpest, spread
 from abstractcore_media.video.selection import choose_frames
 from tests.media.parts import FILES, blob
 
@@ -20,36 +20,29 @@ def reader() -> VideoReader:
 
 
 def test_scenes_begin_where_the_filter_of_ffmpeg_finds_cuts():
-    candidates, only_keyframes = reader().candidates(0, 19)
-    assert not only_keyframes
-    assert len(candidates) == 475
-    assert scene_starts(candidates, 16, only_keyframes=False) == pytest.approx([0, *CUTS_OF_FFMPEG], abs=0.05)
+    survey = reader().survey(0, 19)
+    assert not survey.only_keyframes
+    assert len(survey.candidates) == 475
+    found = [time for _, time in cuts(survey.candidates, only_keyframes=False)]
+    assert found == pytest.approx(CUTS_OF_FFMPEG, abs=0.05)
 
 
 def test_keyframes_alone_find_the_same_cuts(monkeypatch: pytest.MonkeyPatch):
     """The encoder puts one at each cut."""
     monkeypatch.setattr("abstractcore_media.video.reader._ALL_PIXELS", 0)
-    candidates, only_keyframes = reader().candidates(0, 19)
-    assert only_keyframes
-    assert len(candidates) < 20
-    found = scene_starts(candidates, 16, only_keyframes=True)
-    assert found == pytest.approx([0, *CUTS_OF_FFMPEG], abs=0.05)
+    survey = reader().survey(0, 19)
+    assert survey.only_keyframes
+    found = [time for _, time in cuts(survey.candidates, only_keyframes=True)]
+    assert {round(time) for time in found} == {round(time) for time in CUTS_OF_FFMPEG}
 
 
 @pytest.mark.parametrize("count", [6, 7, 16])
 def test_each_scene_has_a_frame(count: int):
-    times = [frame.time for frame in choose_frames(reader(), 19.0, count, None, "scenes.mp4")]
+    times = [frame.time for frame in choose_frames(reader(), 19.0, count, None, "scenes.mp4").frames]
     assert len(times) <= count
     scenes = zip([0.0, *CUTS_OF_FFMPEG], [*CUTS_OF_FFMPEG, 19.0], strict=True)
     for start, end in scenes:
         assert any(start - 0.01 <= time < end for time in times), (start, end, times)
-
-
-def test_fewer_frames_are_those_of_the_greatest_changes():
-    candidates = [Candidate(0, 0), Candidate(1, 0.2), Candidate(2, 0.9), Candidate(3, 0.5)]
-    assert scene_starts(candidates, 2, only_keyframes=True) == [0, 2]
-    assert scene_starts(candidates, 1, only_keyframes=True) == [0]
-    assert scene_starts([], 3, only_keyframes=True) == []
 
 
 def test_gaps_are_filled_evenly_and_not_too_closely():
