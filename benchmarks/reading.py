@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print what each reader misses or has wrong")
     parser.add_argument("name", nargs="*", help="files whose name contains this")
     arguments = parser.parse_args()
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    console = Console(width=None if sys.stdout.isatty() else 140)
     wanted = [
         file
         for file in reading_files.all_files()
