@@ -1,0 +1,24 @@
+"""Files of many formats, and what each of them says, for the comparison of readers.
+
+A module describes a family of files: above the function that makes a file stand its facts.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .corpus import Family
+from .facts import FileWithFacts
+
+FAMILIES = ("pdf", "pdf_tables", "word", "sheets", "slides", "web", "mail", "plain", "recorded", "packages")
+
+
+def family(name: str) -> list[FileWithFacts]:
+    """The files of a family; raises ImportError if a library that makes them is missing."""
+    files: Family = getattr(import_module(f".{name}", __package__), name.upper())
+    return files.files
+
+
+def all_files() -> list[FileWithFacts]:
+    """The files of all families."""
+    return [file for name in FAMILIES for file in family(name)]
