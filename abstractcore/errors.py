@@ -109,6 +109,8 @@ class UnsupportedContentError(AbstractCoreError):
 class MediaError(AbstractCoreError):
     """A file is missing, unreadable, empty, too large, or not of its declared type. `source` is the file's name."""
 
+    _longest_hint = 1500
+
     def __init__(self, message: str, *, source: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.source = source
