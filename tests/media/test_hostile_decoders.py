@@ -71,16 +71,16 @@ def test_document_without_end_is_refused(block: Any, most: int):
 
 
 def test_video_has_no_more_frames_than_were_wanted():
-    head = [(4.0, 100, True, False)]
+    head = [(4.0, 100, True, False), ((), 1, 0.0, True, 0.0)]
     isolation = Hostile(iter([*head, *repeat((0.0, 1.0, 5, 2, PIXELS), 1000)]))
     part = VideoPart(Blob.from_file(EXAMPLES / "bunny.mp4", "video/mp4"))
     wanted = context(isolation, fallbacks=("frames",), accepted_outputs=frozenset({"text", "image/jpeg"}))
     assert VideoHandler().convert(part, wanted).text.count("[00:00]") == VideoHandler.max_frames
-    assert isolation.sent == 1 + VideoHandler.max_frames
+    assert isolation.sent == 2 + VideoHandler.max_frames
 
 
 def test_larger_frame_than_was_wanted_is_refused():
-    isolation = Hostile(iter([(4.0, 100, True, False), (0.0, 1.0, 1_000_000, 1, b"")]))
+    isolation = Hostile(iter([(4.0, 100, True, False), ((), 1, 0.0, True, 0.0), (0.0, 1.0, 1_000_000, 1, b"")]))
     part = VideoPart(Blob.from_file(EXAMPLES / "bunny.mp4", "video/mp4"))
     wanted = context(isolation, fallbacks=("frames",), accepted_outputs=frozenset({"text", "image/jpeg"}))
     with pytest.raises(CorruptFileError, match="its decoder sent a larger frame than it may"):
@@ -91,7 +91,7 @@ def test_sound_without_end_is_refused():
     class Short(AudioHandler):
         max_seconds = 60.0
 
-    isolation = Hostile(repeat((0.0, 0.0, bytes(160_000))))
+    isolation = Hostile(repeat((0.0, 0.0, 0.0, True, bytes(160_000))))
     with pytest.raises(MediaError, match="is longer than 1 minutes"):
         Short().convert(sound(EXAMPLES / "meeting.wav"), context(isolation))
     assert isolation.sent <= 14
