@@ -22,8 +22,6 @@ from tests.media.parts import EXAMPLES, FILES, NO_MODELS, sound
 
 PIXELS = bytes(30)
 MEGABYTE = bytes(1_000_000)
-NO_CHANGES = ((), 1, 0.0, True, 0.0)
-"""What a decoder of videos sends about changes that its frames do not show."""
 
 
 class Hostile:
@@ -73,7 +71,7 @@ def test_document_without_end_is_refused(block: Any, most: int):
 
 
 def test_video_has_no_more_frames_than_were_wanted():
-    head = [(4.0, 100, True, False), NO_CHANGES]
+    head = [(4.0, 100, True, False), ((), 1, 0.0, True, 0.0)]
     isolation = Hostile(iter([*head, *repeat((0.0, 1.0, 5, 2, PIXELS), 1000)]))
     part = VideoPart(Blob.from_file(EXAMPLES / "bunny.mp4", "video/mp4"))
     wanted = context(isolation, fallbacks=("frames",), accepted_outputs=frozenset({"text", "image/jpeg"}))
@@ -82,7 +80,7 @@ def test_video_has_no_more_frames_than_were_wanted():
 
 
 def test_larger_frame_than_was_wanted_is_refused():
-    isolation = Hostile(iter([(4.0, 100, True, False), NO_CHANGES, (0.0, 1.0, 1_000_000, 1, b"")]))
+    isolation = Hostile(iter([(4.0, 100, True, False), ((), 1, 0.0, True, 0.0), (0.0, 1.0, 1_000_000, 1, b"")]))
     part = VideoPart(Blob.from_file(EXAMPLES / "bunny.mp4", "video/mp4"))
     wanted = context(isolation, fallbacks=("frames",), accepted_outputs=frozenset({"text", "image/jpeg"}))
     with pytest.raises(CorruptFileError, match="its decoder sent a larger frame than it may"):

@@ -183,11 +183,17 @@ def _texts(packet: Any) -> list[tuple[str | None, str]]:
 
 def plain_cue(text: str) -> str:
     """Returns the words of a line of ASS, without its codes and drawings, in one line."""
-    text = _DRAWING.sub("", text[: 10 * _MAX_CUE_CHARACTERS])
-    text = _CODES.sub("", text).replace("\\{", "{").replace("\\}", "}")
+    text = _CODES.sub(_uncoded, text[: 10 * _MAX_CUE_CHARACTERS]).replace("\\{", "{").replace("\\}", "}")
     return " ".join(_BREAKS.sub(" ", text).split())[:_MAX_CUE_CHARACTERS]
 
 
-_DRAWING = re.compile(r"\{[^{}]*\\p[1-9][^{}]*\}[^{}]*")
-_CODES = re.compile(r"(?<!\\)\{[^{}]*\\[^{}]*\}")
+def _uncoded(found: re.Match[str]) -> str:
+    """Returns what follows codes of ASS, unless that is a drawing; braces without codes stay."""
+    if "\\" not in found[1]:
+        return found[0]
+    return "" if _DRAWING.search(found[1]) else found[2]
+
+
+_CODES = re.compile(r"(?<!\\)\{([^{}]*)\}([^{}]*)")
+_DRAWING = re.compile(r"\\p[1-9]")
 _BREAKS = re.compile(r"\\[Nnh]")

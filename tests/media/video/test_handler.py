@@ -265,6 +265,7 @@ def test_frames_of_bunny_reach_a_text_only_model(models: Any):
     (decision,) = llm.generate("What is shown?", media=[BUNNY]).media
     assert decision.fallback == "frames"
     assert decision.sent.text.startswith("[00:00] Frame: Measured, not seen by a vision model.")
-    assert [each.what for each in decision.lost][:3] == ["frames", "seconds", "pictures of frames"]
-    assert decision.lost[2].places == ("00:00: only measured facts are known of it",)
+    lost = {each.what: each for each in decision.lost}
+    assert [*lost][:4] == ["frames", "seconds", "changes of the picture", "pictures of frames"]
+    assert lost["pictures of frames"].places == ("00:00: only measured facts are known of it",)
     services.close()
