@@ -24,7 +24,7 @@ from .variants import SMALL_EDGE, padded, scaled, variants
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_SEARCHED = {"use_det": True, "use_cls": True, "use_rec": True}
+_SEARCHED = {"use_det": True, "use_rec": True}
 _ONE_ROW = {"use_det": False, "use_cls": False, "use_rec": True}
 _TURNED = {"use_det": False, "use_cls": True, "use_rec": False}
 """RapidOCR keeps these for the next image: each reading sets all of them."""
@@ -171,12 +171,13 @@ class TextReader:
         """Yields the lines of each variant of a part of a page, as long as there is time; the first may be `known`."""
         if known is not None:
             yield known
-        for vary, scale in islice(variants(image, page.scale), 0 if known is None else 1, None):
+        # Long rows of digits look upside down to the classifier: later readings do not turn single lines.
+        for number, (vary, scale) in islice(enumerate(variants(image, page.scale)), 0 if known is None else 1, None):
             if (interruption := current_interruption()) is not None:
                 interruption.check()
             if page.deadline is not None and time.monotonic() > page.deadline:
                 return
-            yield self._reading(vary(scaled(image, scale)), scale, page.source, page.threads)
+            yield self._reading(vary(scaled(image, scale)), scale, page.source, page.threads, turns=number == 0)
 
     def _are_upside_down(self, rows: Sequence[Image], threads: int) -> list[bool]:
         """Returns of each picture of a line whether it is upside down."""
@@ -187,14 +188,16 @@ class TextReader:
         with native_call("a line of text"):
             return [engine(each, **_TURNED).cls_res[0][0] == "180" for each in pixels]
 
-    def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[TextLine]:
+    def _reading(self, image: Image, scale: float, source: str, threads: int, *, turns: bool = True) -> list[TextLine]:
+        """Returns the lines of an image; `turns` says whether single lines are turned if they look upside down."""
+
         import numpy
 
         engine = self._loaded(threads)
         pixels = numpy.asarray(padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
         try:
             with native_call(source):
-                result = engine(pixels, **_SEARCHED)
+                result = engine(pixels, **_SEARCHED, use_cls=turns)
         except Exception as error:  # of several libraries, for images that they cannot divide into lines
             raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         if result.boxes is None or result.txts is None:

@@ -16,9 +16,9 @@ _SHORT_EDGE = 1000
 """Images are not reduced further than until their shorter edge has so many pixels."""
 _OVERLAP = 240
 """Pixels that two tiles share, as they are read. The seam between them lies there."""
-_WIDTH_OF_INK = 3
+_WIDTH_OF_INK, _HEIGHT_OF_INK = 4, 6
 """Pixels around letters through which no seam goes, if there is another way: gaps between letters are narrower."""
-_STEP = 0.1
+_STEP = 0.01
 """The cost of a pixel without ink: seams are short."""
 
 
@@ -70,15 +70,16 @@ def _strips(image: Image, scale: float) -> Iterator[Tile]:
 
 def _cut(part: Image, start: int, before: Any, after: Any, *, is_tall: bool) -> Image:
     """Returns a part with what is before its first seam and after its second one painted like these seams."""
-    import numpy
+    import numpy as np
     from PIL.Image import fromarray
 
+    numpy: Any = np
     if before is None and after is None:
         return part
     pixels = numpy.array(part)
     rows = pixels.swapaxes(0, 1) if is_tall else pixels
-    places: Any = numpy.arange(rows.shape[1])[None, :]
-    every: Any = numpy.arange(rows.shape[0])
+    places = numpy.arange(rows.shape[1])[None, :]
+    every = numpy.arange(rows.shape[0])
     for seam, is_first in ((before, True), (after, False)):
         if seam is not None:
             at = (seam - start).clip(0, rows.shape[1] - 1)
@@ -102,14 +103,16 @@ def _seam(image: Image, start: int, end: int, *, is_tall: bool) -> Any:
     edges = numpy.zeros(levels.shape, "uint8")
     edges[:, 1:] = abs(levels[:, 1:] - levels[:, :-1])
     edges[1:] = numpy.maximum(edges[1:], abs(levels[1:] - levels[:-1]))
-    ink = numpy.asarray(fromarray(edges).filter(BoxBlur(_WIDTH_OF_INK)), "float32") + _STEP
-    return start + _cheapest_way(ink)
+    ink = numpy.asarray(fromarray(edges).filter(BoxBlur((_WIDTH_OF_INK, _HEIGHT_OF_INK))), "float32") + _STEP
+    margin = 2 * _WIDTH_OF_INK  # what is close to it is not all in the ink
+    return start + margin + _cheapest_way(ink[:, margin:-margin])
 
 
 def _cheapest_way(ink: Any) -> Any:
     """Returns the column of each row of the way from the first row to the last one that costs least, sideways too."""
-    import numpy
+    import numpy as np
 
+    numpy: Any = np
     sums = ink.cumsum(axis=1)
     costs = numpy.empty_like(ink)
     costs[0] = ink[0]
@@ -118,11 +121,11 @@ def _cheapest_way(ink: Any) -> Any:
         from_left = numpy.minimum.accumulate(above - total + own) + total
         from_right = numpy.minimum.accumulate((above + total)[::-1])[::-1] - total + own
         numpy.minimum(from_left, from_right, out=costs[row])
-    columns: Any = numpy.arange(ink.shape[1])
-    way: Any = numpy.empty(len(ink), "int64")
+    columns = numpy.arange(ink.shape[1])
+    way = numpy.empty(len(ink), "int64")
     way[-1] = column = int(costs[-1].argmin())
     for row in range(len(ink) - 1, 0, -1):
-        to_here: Any = abs(sums[row] - sums[row][column])
+        to_here = abs(sums[row] - sums[row][column])
         to_here += numpy.where(columns < column, ink[row], ink[row][column])
         way[row - 1] = column = int((costs[row - 1] + to_here).argmin())
     return way

@@ -59,7 +59,7 @@ CONVERTED_TO = ("image/png", "image/jpeg")
 class BlindReader(TextReader):
     """Reads nothing: what is read does not matter here."""
 
-    def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[TextLine]:
+    def _reading(self, image: Image.Image, *_, **__) -> list[TextLine]:
         return []
 
     def _loaded(self, threads: int) -> None:

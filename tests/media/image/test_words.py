@@ -153,7 +153,7 @@ def test_unreadable_regions_are_counted(monkeypatch: pytest.MonkeyPatch):
         return TextLine(text, confidence, ((10, top), (90, top), (90, top + 10), (10, top + 10)))
 
     class Reader(TextReader):
-        def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[TextLine]:
+        def _reading(self, image: Image.Image, *_, **__) -> list[TextLine]:
             return [line("forty legible letters, and then some more of them", 0.99, 10), line("tjls", 0.31, 50)]
 
     monkeypatch.setattr(ocr, "shared_reader", Reader)
@@ -323,7 +323,7 @@ def test_vision_model_gets_other_formats_as_png_or_jpeg(call_style, file: str, t
 
 def test_uncertain_lines_are_marked_and_counted(monkeypatch: pytest.MonkeyPatch):
     class Reader(TextReader):
-        def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[TextLine]:
+        def _reading(self, image: Image.Image, *_, **__) -> list[TextLine]:
             sure = written("forty legible letters, and then some more of them", 10, 10, 90, 0.99)
             return [sure, written("total 1O7", 10, 50, 90, 0.9)]
 
