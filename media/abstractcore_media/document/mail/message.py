@@ -17,7 +17,7 @@ from ..web.markup import Page
 from ..web.vocabulary import HTML
 
 _WORD = re.compile(r"\w{2,}")
-_TAG = re.compile(r"<[^>]{0,5000}>")
+_TAG = re.compile(r"<[^<>]{0,5000}>")
 _SAMPLE = 30_000
 _FEW_WORDS = 10
 """The plain text may lack so many words of the HTML, such as those of its links, in a short mail."""
