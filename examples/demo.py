@@ -1,4 +1,4 @@
-"""`make demo`: a small model on this machine answers questions about a recording, two PDF files, a photo and a video."""
+"""`make demo`: a small model on this machine answers about a recording, two PDF files, a photo and a video."""
 
 from __future__ import annotations
 
