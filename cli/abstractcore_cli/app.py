@@ -177,10 +177,13 @@ def media(
     base_url: given.BaseUrl = None,
     as_json: given.Json = False,
 ) -> None:
-    """Show how files would be sent to a model, and why: nothing is converted or sent, and no key is needed.
+    """Show how files would be sent to a model, why, and what is lost of them: nothing is sent, and no key is needed.
 
-    Each line has the file, its type, its size, how it is sent, its tokens, which are an estimate, and the reason. The
-    exit code is 2 if the call would be refused.
+    Each line has the file, its type, its size, how it is sent, its tokens, which are an estimate, what the model would
+    not get of it, and the reason. Files are converted to find that out, except by a model, such as for a transcript.
+
+    A file that cannot be used does not end the list: its error follows, or stands in "errors" with --json. The exit
+    code is 2 then, since the call would be refused.
     """
     from .media_plans import show_plan
 

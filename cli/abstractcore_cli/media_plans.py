@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import typer
 
 import abstractcore
 
+from .file_losses import ReadFile, losses, read_file
 from .plugins import ConnectionArguments, connected
 from .reporting import exit_code, plan_json, print_error, reported
 from .screen import note, show_table, write
 
-_HEADERS = ("file", "type", "size", "sent", "tokens", "reason")
+_HEADERS = ("file", "type", "size", "sent", "tokens", "lost", "reason")
 
 
 def show_plan(
@@ -24,26 +26,31 @@ def show_plan(
     *,
     as_json: bool,
 ) -> None:
-    """Prints the decision for each file; raises `typer.Exit` if a call with them would be refused."""
+    """Prints the decision for each file, with what is lost of it; raises `typer.Exit` if a call would be refused."""
     connection = ConnectionArguments(provider, model, base_url, quiet=True)
     with reported(as_json=as_json):
+        plan, refused, read = _usable(connection, question, files)
+        warnings = (*plan.warnings, *(warning for each in read for warning in each.warnings))
+        code = exit_code(refused[0]) if refused else 0
         if as_json:
-            write(plan_json(_plan(connection, question, files)))
-            return
-        plan, refused = _plan_of_usable(connection, question, files)
-        show_table(_HEADERS, [_row(decision) for decision in plan])
-        for error in refused:
-            print_error(error)
-        note(_estimate(plan))
-        for warning in plan.warnings:
-            note(f"warning: {warning.message}")
-        if provider is None and model is not None and _is_elsewhere(model):
-            note(
-                f"warning: without a provider {model} stands for a model on this machine, where none has that name. "
-                f"Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists them."
-            )
+            given = replace(plan, media=tuple(each.decision for each in read), warnings=warnings)
+            unknown = [(each.decision.source, each.not_run) for each in read if each.not_run]
+            write(plan_json(given, unknown, refused, code))
+        else:
+            show_table(_HEADERS, [_row(each) for each in read])
+            for error in refused:
+                print_error(error)
+            note(_estimate(plan))
+            for warning in warnings:
+                note(f"warning: {warning.message}")
+            if provider is None and model is not None and _is_elsewhere(model):
+                note(
+                    f"warning: without a provider {model} stands for a model on this machine, where none has that "
+                    f"name. Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists "
+                    "them."
+                )
         if refused:
-            raise typer.Exit(exit_code(refused[0]))
+            raise typer.Exit(code)
 
 
 def _is_elsewhere(model: str) -> bool:
@@ -55,24 +62,28 @@ def _is_elsewhere(model: str) -> bool:
     )
 
 
-def _plan_of_usable(
+def _usable(
     connection: ConnectionArguments, question: str | None, files: Sequence[str]
-) -> tuple[abstractcore.Plan, Sequence[abstractcore.MediaError]]:
-    """Returns the plan for the files that can be used, and the errors of the others; raises if there is one file."""
-    try:
-        return _plan(connection, question, files), ()
-    except abstractcore.MediaError:
-        if len(files) == 1:
-            raise
+) -> tuple[abstractcore.Plan, Sequence[abstractcore.MediaError], Sequence[ReadFile]]:
+    """Returns the plan for the files that can be used, the errors of the others, and the decisions with their losses.
+
+    Raises the error of a file that is the only one.
+    """
     usable: list[str] = []
+    read: list[ReadFile] = []
     refused: list[abstractcore.MediaError] = []
     for file in files:
         try:
-            _plan(connection, question, [file])
+            (decision,) = _plan(connection, question, [file]).media
+            read.append(read_file(file, decision))
             usable.append(file)
         except abstractcore.MediaError as error:
+            if len(files) == 1:
+                raise
             refused.append(error)
-    return _plan(connection, question, usable), refused
+    plan = _plan(connection, question, usable)
+    decisions = zip(plan.media, read, strict=True)
+    return plan, refused, [replace(each, decision=replace(one, lost=each.decision.lost)) for one, each in decisions]
 
 
 def _plan(connection: ConnectionArguments, question: str | None, files: Sequence[str]) -> abstractcore.Plan:
@@ -98,11 +109,12 @@ def _estimate(plan: abstractcore.Plan) -> str:
     return f"{text}, ${cost.low:.6f}{most} with the answer"
 
 
-def _row(decision: abstractcore.MediaDecision) -> tuple[str, ...]:
+def _row(read: ReadFile) -> tuple[str, ...]:
+    decision = read.decision
     tokens = "?" if decision.tokens is None else f"{decision.tokens:,}"
     sent = decision.route if decision.fallback is None else f"{decision.route}: {decision.fallback}"
     size = ", ".join(_sizes(decision.facts)) or "?"
-    return decision.source, decision.type, size, sent, tokens, decision.reason
+    return decision.source, decision.type, size, sent, tokens, losses(read), decision.reason
 
 
 def _sizes(facts: abstractcore.MediaFacts | None) -> Iterator[str]:

@@ -181,16 +181,26 @@ def _plain(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in ("schema_version", "type")}
 
 
-def plan_json(plan: abstractcore.Plan) -> str:
-    """Returns the decisions for files, warnings, and estimates of the tokens and the cost, as JSON."""
+def plan_json(
+    plan: abstractcore.Plan,
+    not_run: Sequence[tuple[str, str]],
+    refused: Sequence[abstractcore.AbstractCoreError],
+    code: int,
+) -> str:
+    """Returns the decisions for files, warnings, and estimates of the tokens and the cost, as JSON.
+
+    `not_run` has the files whose losses are unknown, with the reason, and `errors` has those of files that are refused.
+    """
     media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
     return json_line(
         {
             "media": media,
+            "not_run": [{"source": source, "reason": reason} for source, reason in not_run],
+            "errors": [{**_error(each), "source": getattr(each, "source", None)} for each in refused],
             "warnings": warnings,
             "estimated_input_tokens": plan.estimated_input_tokens,
             "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
-            "exit_code": 0,
+            "exit_code": code,
         }
     )
 
@@ -201,9 +211,7 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     return json_line(
         {
             "error": {
-                "type": type(error).__name__,
-                "message": rewritten(error, error.message),
-                "hint": error.hint and rewritten(error, error.hint),
+                **_error(error),
                 "provider": error.provider,
                 "model": error.model,
                 "status": error.status,
@@ -216,6 +224,14 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
             "exit_code": code,
         }
     )
+
+
+def _error(error: abstractcore.AbstractCoreError) -> dict[str, object]:
+    return {
+        "type": type(error).__name__,
+        "message": rewritten(error, error.message),
+        "hint": error.hint and rewritten(error, error.hint),
+    }
 
 
 def plugins_json(reports: Iterable[PluginReport], backends: Sequence[Mapping[str, object]], code: int) -> str:
