@@ -280,7 +280,7 @@ RUN = (
     ("abstractvoice", "which needs no key. `voice_default=`", _OWN_SERVER),
     ("Makefile", "run the demo: no key, no server", _DEMO),
     ("demo.py", "on this machine: no key, and a network only to download its weights", _DEMO),
-    ("help", "nothing is converted or sent, and no key is needed", _PLAN),
+    ("help", "nothing is sent, and no key is needed", _PLAN),
     ("help", "--offline List what the catalogue has", _LISTED),
 )  # fmt: skip
 """Where it is claimed that no key or no network is needed, the words, and the test that runs it."""
