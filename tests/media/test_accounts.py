@@ -45,13 +45,23 @@ OUTCOMES = [
     (FILES / "multipage.tif", {"image": "observe"}, "observe", [*PICTURE, ("frames", 1, 2)]),
     (EXAMPLES / "receipt.jpg", {"image": "ocr"}, "ocr", []),
     (EXAMPLES / "meeting.wav", {}, "transcript", []),
-    (EXAMPLES / "talk.mp4", {"image": "caption"}, "frames+transcript", [("frames", 173, 175)]),
+    (
+        EXAMPLES / "talk.mp4",
+        {"image": "caption"},
+        "frames+transcript",
+        [("frames", 173, 175), ("changes of the picture", 1, 3)],
+    ),
     (EXAMPLES / "talk.mp4", {"video": "transcript"}, "transcript", [("frames", 175, 175)]),
     (
         FILES / "scenes.mp4",
         {"image": "observe"},
         "frames",
-        [("frames", 473, 475), ("pictures of frames", 2, 2), ("regions of frames", 1, 1)],
+        [
+            ("frames", 473, 475),
+            ("changes of the picture", 4, 6),
+            ("pictures of frames", 2, 2),
+            ("regions of frames", 1, 1),
+        ],
     ),
 ]
 
