@@ -18,18 +18,34 @@ from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get
 
 from .base_error import SchemaError, shown
 from .blobs import Blob
-from .calls import Message, ModelCall
+from .calls import Message, ModelCall, OutputSchema, Sampling
 from .codec import json_of
 from .deltas import Delta
+from .evidence import Check, Evidence, Source, Verification
 from .json_values import as_float, check_text, freeze
-from .parts import Part
-from .records import CallRecord
-from .replies import ModelReply
-from .responses import GenerateResponse
-from .tool_loops import JournalEntry, ToolAnswer, ToolLoop
-from .tool_steps import ToolEvent, ToolStep
-from .tools import ToolSpec
-from .transcripts import Transcript
+from .media_controls import MediaControls
+from .media_decisions import DrawnText, MediaAnchor, MediaLoss, MediaSent, MediaText
+from .media_facts import MediaFacts, MediaProgress
+from .media_results import HeardReply, MediaResult, MediaVerification, SpokenPiece, SpokenWord, TranscriptResult
+from .parts import Citation, Part
+from .provider_resources import CachedContent, StoredFile
+from .records import CallRecord, CostRange, ErrorRecord, Plan
+from .replies import Billing, CallWarning, ModelReply, Usage
+from .responses import AttemptRecord, EvidenceMap, GenerateResponse
+from .tool_loops import (
+    AllowedCall,
+    InputRequest,
+    InputResponse,
+    JournalEntry,
+    OutputAttempt,
+    PendingCall,
+    Question,
+    ToolAnswer,
+    ToolLoop,
+)
+from .tool_steps import CallProgress, ToolEvent, ToolStep
+from .tools import CachePoint, HostedTool, ToolChoice, ToolSpec
+from .transcripts import DroppedSpan, Transcript, TranscriptSegment, TranscriptWord
 
 T = TypeVar("T")
 _DECIMAL = re.compile(r"[0-9]{1,50}(\.[0-9]{1,50})?")
@@ -188,21 +204,33 @@ def _object_reader(cls: type) -> _Reader:
 
 SCHEMA_VERSION = 1
 
+_CLASSES: tuple[type, ...] = (
+    *(ModelCall, ModelReply, GenerateResponse, CallRecord, Message, Transcript, Blob, Plan),
+    *(HostedTool, OutputSchema, Sampling, ToolChoice, ToolSpec, MediaControls, CachePoint),
+    *(ToolLoop, ToolStep, PendingCall, AllowedCall, ToolAnswer, JournalEntry, OutputAttempt),
+    *(InputRequest, InputResponse, Question),
+    *(AttemptRecord, ErrorRecord, CallWarning, Citation, Billing, CostRange, CallProgress),
+    *(Evidence, EvidenceMap, Verification, Check, Source),
+    *(MediaSent, MediaText, MediaLoss, MediaAnchor, DrawnText, MediaFacts, MediaProgress),
+    *(MediaResult, TranscriptResult, HeardReply, MediaVerification, SpokenPiece, SpokenWord),
+    *(TranscriptSegment, TranscriptWord, DroppedSpan),
+    *(CachedContent, StoredFile),
+)
+
+
+def _type_name(cls: type) -> str:
+    """Returns the `type` of the documents of a class: its name in lower case, with underscores."""
+    return re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
 _DOCUMENTS: dict[str, type] = {
-    "model_call": ModelCall,
-    "model_reply": ModelReply,
-    "generate_response": GenerateResponse,
-    "call_record": CallRecord,
-    "message": Message,
-    "tool_spec": ToolSpec,
-    "tool_loop": ToolLoop,
-    "tool_step": ToolStep,
-    "tool_answer": ToolAnswer,
-    "journal_entry": JournalEntry,
-    "transcript": Transcript,
-    "blob": Blob,
+    **{_type_name(cls): cls for cls in _CLASSES},
+    "token_usage": Usage,  # "usage" is that of a delta
     **{member.type: member for member in (*get_args(Part), *get_args(Delta), *get_args(ToolEvent))},
 }
+"""Every public value of the schema: what a call is given, returns, asks or reports can be kept or sent as JSON. Not
+`MediaDecision`, which has a field `type` itself: it is written in its plan or response.
+"""
 _NAMES = {member: name for name, member in _DOCUMENTS.items()}
 
 

@@ -57,6 +57,7 @@ with _LazyImports(globals()):
     )
     from .tool_loop import (
         journal_entries as journal_entries,
+        pending_calls as pending_calls,
         tool_answers as tool_answers,
         tool_loops as tool_loops,
         tool_steps as tool_steps,

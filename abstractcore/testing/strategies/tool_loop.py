@@ -52,7 +52,7 @@ def tool_steps() -> SearchStrategy[ToolStep]:
 
 def tool_answers() -> SearchStrategy[ToolAnswer]:
     """Answers to pending calls."""
-    pending = _pending_calls()
+    pending = pending_calls()
     return st.one_of(
         pending.map(PendingCall.allow),
         _input_responses().map(lambda response: ToolAnswer("c", "d", "input", input=response)),
@@ -62,7 +62,8 @@ def tool_answers() -> SearchStrategy[ToolAnswer]:
     )
 
 
-def _pending_calls() -> SearchStrategy[PendingCall]:
+def pending_calls() -> SearchStrategy[PendingCall]:
+    """Calls that wait for an answer."""
     reasons = st.sampled_from([reason for reason in get_args(PendingReason) if reason != "input"])
     given = {
         "note": st.none() | TEXT,
@@ -114,7 +115,7 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         replies=tuples(replies(), 1),
         steps=tuples(tool_steps(), 2),
         output_attempts=tuples(_output_attempts(), 1),
-        pending=tuples(_pending_calls(), 1),
+        pending=tuples(pending_calls(), 1),
         status=st.sampled_from(get_args(LoopStatus)),
         found=tuples(NAME, 1),
         usage=usages(),
@@ -148,7 +149,7 @@ def journal_entries() -> SearchStrategy[JournalEntry]:
             JournalEntry,
             st.just("decision"),
             allowed=tuples(_allowed_calls(), 2),
-            pending=tuples(_pending_calls(), 2),
+            pending=tuples(pending_calls(), 2),
         ),
         st.builds(JournalEntry, st.just("intent"), call=tool_calls()),
         st.builds(JournalEntry, st.just("step"), step=tool_steps()),
