@@ -12,6 +12,7 @@ from .errors import (
     AuthenticationError as AuthenticationError,
     BackendError as BackendError,
     BadRequestError as BadRequestError,
+    CallInterruptedError as CallInterruptedError,
     CapabilityUnavailableError as CapabilityUnavailableError,
     CassetteError as CassetteError,
     ConfigurationError as ConfigurationError,
@@ -24,6 +25,7 @@ from .errors import (
     InputRequired as InputRequired,
     InvalidInputError as InvalidInputError,
     JournalError as JournalError,
+    JournalLost as JournalLost,
     MediaError as MediaError,
     MissingExtraError as MissingExtraError,
     ModelCrashedError as ModelCrashedError,
@@ -147,6 +149,7 @@ with _LazyImports(globals()):
         Score as Score,
     )
     from .ports import (
+        Interruption as Interruption,
         Price as Price,
         ToolContext as ToolContext,
     )
@@ -217,7 +220,7 @@ with _LazyImports(globals()):
     from .telemetry import Subscription as Subscription
     from .tools.policy import Allow as Allow, Deny as Deny, Edit as Edit, Respond as Respond, Suspend as Suspend
     from .tools.tool import tool as tool
-    from .tools.file_journal import FileJournal as FileJournal
+    from .tools.file_journal import FileJournal as FileJournal, loop_of as loop_of
     from .tools.policy import ToolPolicy as ToolPolicy
     from .tools.results import ToolOutput as ToolOutput
     from .tools.policy import ApprovalRule as ApprovalRule, ApprovalRules as ApprovalRules

@@ -25,6 +25,8 @@ AbstractCoreError
 |- ModelStoreError                  model weights cannot be found, downloaded or stored
 |- ArtifactError                    an artifact cannot be found, read or written
 |- JournalError                     a journal of a tool loop cannot be read or written, or is of another loop
+|  `- JournalLost                   another process has the journal now: nothing more may be written
+|- CallInterruptedError             the call was ended by its `interruption`
 |- FallbackExhaustedError           every model of a fallback list failed
 |- ScriptExhaustedError             a scripted model has no reply left
 |- CassetteError                    a cassette cannot be read or written
@@ -185,6 +187,14 @@ class ArtifactError(AbstractCoreError):
 
 class JournalError(AbstractCoreError):
     """A journal of a tool loop cannot be read or written, is in use, or belongs to another loop."""
+
+
+class JournalLost(JournalError):  # noqa: N818 - raised as a message to the loop
+    """Raised by a journal whose loop another process continues: the call ends, and nothing more is written."""
+
+
+class CallInterruptedError(AbstractCoreError):
+    """The call was ended by its `interruption`; `partial` holds what a stream had of the answer."""
 
 
 class FallbackExhaustedError(AbstractCoreError):

@@ -111,7 +111,7 @@ class DataMethods:
         `InvalidInputError` for what the operation does not take, and errors as `generate` does.
         """
         wanted, prepared = self._preparer.operation(operation, prompt, arguments, request, self)
-        return drive(self._pipelines.sync.operate(wanted, prepared.prepare, prepared.timeout))
+        return drive(prepared.operate(wanted, self._pipelines.sync))
 
     @takes(CallRequest)
     async def aoperate(
@@ -124,7 +124,7 @@ class DataMethods:
     ) -> OperationResult[Any]:
         """The async version of `operate`."""
         wanted, prepared = self._preparer.operation(operation, prompt, arguments, request, self)
-        return await self._pipelines.asynchronous.operate(wanted, prepared.prepare, prepared.timeout)
+        return await prepared.operate(wanted, self._pipelines.asynchronous)
 
     @takes(CallRequest)
     def plan(
@@ -215,7 +215,7 @@ class DataMethods:
         Raises `UnsupportedOptionError` for an operation that the provider does not have, and as `run` does.
         """
         wanted, request = self._preparer.given_operation(operation, call, timeout)
-        return drive(self._pipelines.sync.operate(wanted, request.prepare, request.timeout))
+        return drive(request.operate(wanted, self._pipelines.sync))
 
     async def aoperate_call(
         self,
@@ -226,4 +226,4 @@ class DataMethods:
     ) -> OperationResult[Any]:
         """The async version of `operate_call`."""
         wanted, request = self._preparer.given_operation(operation, call, timeout)
-        return await self._pipelines.asynchronous.operate(wanted, request.prepare, request.timeout)
+        return await request.operate(wanted, self._pipelines.asynchronous)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from .. import schema
 from ..errors import InvalidInputError
+from ..ports import Interruption
 from ..registry.suggestions import name_hint
 from ..schema import (
     EMPTY,
@@ -185,6 +186,15 @@ def progress_function(value: object) -> Callable[[MediaProgress], object] | None
     if value is not None and (not callable(value) or iscoroutinefunction(value)):
         hint = "It is called in other threads: use loop.call_soon_threadsafe(...) in it to go on in an event loop."
         raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_media_progress", hint=hint)
+    return value
+
+
+def interruption_of(request: Mapping[str, Any]) -> Interruption | None:
+    """Returns the interruption of a request; raises `InvalidInputError` for anything else."""
+    value = request.get("interruption")
+    if value is not None and not isinstance(value, Interruption):
+        hint = "Make one: interruption = Interruption(). Its `set()` ends the call, from any thread."
+        raise InvalidInputError(f"expected an Interruption, got {shown(value)}", path="interruption", hint=hint)
     return value
 
 

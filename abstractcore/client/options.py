@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from .. import ports
 from ..lazy_modules import LazyModule
 from ..schema import (
     FileStorePolicy,
@@ -146,6 +147,8 @@ class CallContent(TypedDict, total=False):
     """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
     on_media_progress: Callable[[MediaProgress], object] | None
     """A function for the progress of long conversions of files, called in their threads; it must return soon."""
+    interruption: ports.Interruption | None
+    """Ends the call from any thread or task: `interruption.set()`; it then raises `CallInterruptedError`."""
 
 
 class CallRequest(CallContent, CallOptions, total=False):
@@ -183,6 +186,8 @@ class ResumeRequest(TypedDict, total=False):
     """An object of your own for tools, given anew."""
     on_media_progress: Callable[[MediaProgress], object] | None
     """A function for the progress of conversions, given anew: see `generate`."""
+    interruption: ports.Interruption | None
+    """Ends the call from any thread or task: see `generate`."""
     validation_context: Any
     """The context of pydantic's validators of `response_model`, given anew."""
     output_check: Callable[[Any], Awaitable[object] | object] | None

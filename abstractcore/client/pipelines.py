@@ -5,13 +5,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from ..engine import OutputReader, Pipeline, Prepare, credentials_of_endpoint, lower, refuse_losses
 from ..errors import AbstractCoreError, RequestTimeoutError
 from ..files.call_files import CallFiles
 from ..files.parts import media_parts
-from ..ports import CapabilityName, Middleware, ModelProfile, Pricing, ProviderSession, Runtime, Transport
+from ..ports import (
+    CapabilityName,
+    Interruption,
+    Middleware,
+    ModelProfile,
+    Operation,
+    OperationResult,
+    Pricing,
+    ProviderSession,
+    Runtime,
+    Transport,
+)
 from ..registry import Registry
 from ..schema import AudioPart, CallWarning, GenerateResponse, ImagePart, Lowered, Modality, ModelCall
 from ..scrubbing import Secrets
@@ -21,7 +32,8 @@ from .services import Connections, Services
 if TYPE_CHECKING:
     from ..capabilities import Vision, VoiceFacade
     from ..engine import CallStream
-    from ..engine.answer_checks import AnswerCheck, CheckedStream
+    from ..engine.answer_checks import AnswerCheck
+    from ..engine.interruptions import WrappedStream
     from ..engine.round_stream import RoundStream
     from ..engine.tool_rounds import RoundsPlan
     from ..files.facts import FactsByFile
@@ -32,6 +44,7 @@ if TYPE_CHECKING:
     from .streams import AsyncStream, Stream
 
 _log = logging.getLogger("abstractcore")
+T = TypeVar("T")
 
 
 class Pipelines:
@@ -206,9 +219,25 @@ class PreparedRequest(NamedTuple):
     rounds: RoundsPlan | None = None
     check: AnswerCheck | None = None
     media: AnswerMedia | None = None
+    interruption: Interruption | None = None
 
     def response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         """Returns a coroutine of the response."""
+        return self.interruptible(self._complete_response(pipeline), pipeline)
+
+    def operate(self, operation: Operation[Any, Any], pipeline: Pipeline) -> Coroutine[Any, Any, OperationResult[Any]]:
+        """Returns a coroutine of the result of an operation other than chat."""
+        return self.interruptible(pipeline.operate(operation, self.prepare, self.timeout), pipeline)
+
+    def interruptible(self, call: Coroutine[Any, Any, T], pipeline: Pipeline) -> Coroutine[Any, Any, T]:
+        """Returns the call, which the interruption of the request ends, if it has one."""
+        if self.interruption is None:
+            return call
+        from ..engine.interruptions import end_on
+
+        return end_on(self.interruption, call, pipeline.runtime)
+
+    def _complete_response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         response = self._response(pipeline)
         if self.check is not None:
             from ..engine.answer_checks import check_response
@@ -236,14 +265,18 @@ class PreparedRequest(NamedTuple):
 
         return AsyncStream(self.open_stream(pipeline))
 
-    def open_stream(self, pipeline: Pipeline) -> CallStream | RoundStream | CheckedStream:
+    def open_stream(self, pipeline: Pipeline) -> CallStream | RoundStream | WrappedStream:
         """Returns the stream of the call, which is sent at its first read."""
-        stream = self._unchecked_stream(pipeline)
-        if self.check is None:
-            return stream
-        from ..engine.answer_checks import CheckedStream
+        stream: CallStream | RoundStream | WrappedStream = self._unchecked_stream(pipeline)
+        if self.check is not None:
+            from ..engine.answer_checks import CheckedStream
 
-        return CheckedStream(stream, self.check, pipeline)
+            stream = CheckedStream(stream, self.check, pipeline)
+        if self.interruption is None:
+            return stream
+        from ..engine.interruptions import InterruptibleStream
+
+        return InterruptibleStream(stream, self.interruption, pipeline.runtime)
 
     def _unchecked_stream(self, pipeline: Pipeline) -> CallStream | RoundStream:
         if self.rounds is None:

@@ -27,6 +27,7 @@ from .option_values import (
     build_call,
     check_forced_tool,
     extra_headers,
+    interruption_of,
     merge_options,
     output_retries,
     progress_function,
@@ -148,6 +149,7 @@ class RequestPreparer:
             plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, request.get("output_check"), answer)
         prepared = PreparedRequest(requested.prepare, requested.timeout, _output_reader(output), plan)
         prepared = _with_check(prepared, output, quoted, request.get("verify"))
+        prepared = prepared._replace(interruption=interruption_of(request))
         if not missing:
             return prepared
         return prepared._replace(media=AnswerMedia(cast(HasVoiceAndVision, llm), missing, prompt, prepared.timeout))
@@ -213,7 +215,8 @@ class RequestPreparer:
         changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
         resumed = ResumedCall(loop, given.prepare, tools, given.timeout, tuple(changed), on_media_progress)
         prepared = PreparedRequest(resumed.prepare, given.timeout, _output_reader(output), plan)
-        return _with_check(prepared, output, quoted, request.get("verify"), loop.call)
+        prepared = _with_check(prepared, output, quoted, request.get("verify"), loop.call)
+        return prepared._replace(interruption=interruption_of(request))
 
     def _tools(self, tools: object, options: Mapping[str, Any], run_tools: object, deps: object) -> CallTools | None:
         """Returns the tools of a call; what makes tools of functions is imported by a call that has some."""
@@ -279,7 +282,8 @@ class RequestPreparer:
         given = input_without_call(operation, arguments, content, values)
         headers = _headers(self.headers, options.get("headers"))
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
-        return operation, _request_of(_prepared_call(given, warnings, headers), timeout)
+        prepared = _request_of(_prepared_call(given, warnings, headers), timeout)
+        return operation, prepared._replace(interruption=interruption_of(request))
 
     def given_operation(
         self, operation: str | Operation[Any, Any], given: AnyInput, timeout: float | None

@@ -17,10 +17,10 @@ from ..schema.reprs import short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
-    from ..engine import answer_checks, round_stream
+    from ..engine import interruptions, round_stream
     from ..outputs.partial_output import Elements, PartialOutput
 else:
-    answer_checks = LazyModule("abstractcore.engine.answer_checks")
+    interruptions = LazyModule("abstractcore.engine.interruptions")
     round_stream = LazyModule("abstractcore.engine.round_stream")
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class _StreamBase(NotCopied, Generic[T]):
     _holds = "a running call"
     _instead = "Read it to its end, and pass on `stream.response`."
 
-    def __init__(self, call: CallStream | round_stream.RoundStream | answer_checks.CheckedStream) -> None:
+    def __init__(self, call: CallStream | round_stream.RoundStream | interruptions.WrappedStream) -> None:
         self._call = call
         self._batch: Sequence[StreamEvent] = ()
         self._next = 0
@@ -188,7 +188,7 @@ class Stream(_StreamBase[T]):
 class AsyncStream(_StreamBase[T]):
     """As `Stream`, for `async with` and `async for`. Use both: only they can close the connection in time."""
 
-    def __init__(self, call: CallStream | round_stream.RoundStream | answer_checks.CheckedStream) -> None:
+    def __init__(self, call: CallStream | round_stream.RoundStream | interruptions.WrappedStream) -> None:
         super().__init__(call)
         self._closer: LoopCloser | None = None
 

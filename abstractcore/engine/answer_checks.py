@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from ..errors import StreamInterruptedError
 from ..files.call_files import CallFiles
-from ..outputs import OutputType
 from ..ports import Runtime
-from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolLoop
+from ..schema import GenerateResponse, StreamEvent
 from .call_stream import CallStream
+from .interruptions import WrappedStream
 from .pipeline import Pipeline
 from .round_stream import RoundStream
 
@@ -37,11 +37,11 @@ async def check_response(
         check.end()
 
 
-class CheckedStream:
+class CheckedStream(WrappedStream):
     """As `RoundStream` or `CallStream`: the last read, which returns an empty list, checks the answer."""
 
     def __init__(self, stream: CallStream | RoundStream, check: AnswerCheck, pipeline: Pipeline) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._check = check
         self._pipeline = pipeline
         self._is_closed = False
@@ -53,21 +53,6 @@ class CheckedStream:
         if self._response is not None or self._stream.state != "done":
             return self._stream.state
         return "closed" if self._is_closed else "open"
-
-    @property
-    def output_type(self) -> OutputType | None:
-        """The type of the answer, with its quotes if it has some; None for a text."""
-        return self._stream.output_type
-
-    def accept_answer(self) -> None:
-        """As `RoundStream.accept_answer`."""
-        if isinstance(self._stream, RoundStream):
-            self._stream.accept_answer()
-
-    @property
-    def loop(self) -> ToolLoop | None:
-        """The state of the tool loop so far."""
-        return self._stream.loop
 
     @property
     def response(self) -> GenerateResponse[Any]:
@@ -82,7 +67,7 @@ class CheckedStream:
     async def read(self) -> list[StreamEvent]:
         """Returns the next deltas and events; an empty list at the end."""
         try:
-            events = [*await self._stream.read()]
+            events = await super().read()
             if not events and self._response is None:
                 self._response = await self._check.check(
                     self._stream.response, self._pipeline.files, self._pipeline.runtime
@@ -99,18 +84,10 @@ class CheckedStream:
         """As `RoundStream.close`."""
         self._is_closed = True
         self._check.end()
-        await self._stream.close()
+        await super().close()
 
     def drop(self) -> None:
         """As `RoundStream.drop`."""
         self._is_closed = True
         self._check.end()
-        self._stream.drop()
-
-    def abort(self) -> None:
-        """As `RoundStream.abort`."""
-        self._stream.abort()
-
-    def partial(self) -> ModelReply:
-        """Returns the reply so far."""
-        return self._stream.partial()
+        super().drop()

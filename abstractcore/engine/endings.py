@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..ports import AnyInput, CallContext, CallEnd, DeltaStream, OperationResult, Pricing
+from ..ports import AnyInput, CallContext, CallEnd, DeltaStream, OperationResult, Pricing, current_interruption
 from ..schema import GenerateResponse, ModelReply, ReasoningPart
 from ..schema.replies import defer_cost
 from ..telemetry.costs import Bill
@@ -102,8 +102,10 @@ def abort_all(streams: Iterable[DeltaStream]) -> None:
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """Returns "cancelled" for cancellation and Ctrl-C, else "failed"."""
-    return "failed" if isinstance(error, Exception) else "cancelled"
+    """Returns "cancelled" for cancellation, Ctrl-C and an interruption of the call, else "failed"."""
+    interruption = current_interruption()
+    is_interrupted = interruption is not None and interruption.is_set
+    return "failed" if isinstance(error, Exception) and not is_interrupted else "cancelled"
 
 
 def as_response(

@@ -169,6 +169,8 @@ class Exchange(Generic[T]):
         interruption = current_interruption()
         if interruption is not None:
             interruption.check()
+        if context.before_request is not None:
+            await context.before_request()
         start, started_at = context.runtime.now(), self._clock.time_of_day()
         body: Body | None = None
         failure: BaseException | None = None

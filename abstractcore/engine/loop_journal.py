@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from ..errors import JournalError
-from ..ports import Runtime
-from ..schema import JournalEntry, ToolLoop, ToolStep
-from ..tools.file_journal import recovered_loop
-from ..tools.policy import Journal
+from ..errors import JournalError, JournalLost
+from ..ports import CallContext, Journal, Runtime
+from ..schema import JournalEntry, ToolLoop, ToolStep, digest
+from ..tools.file_journal import loop_after
 
 
 class LoopJournal:
@@ -19,10 +18,13 @@ class LoopJournal:
         self._journal = journal
         self._runtime = runtime
         self._noted: set[tuple[int, str]] = set()
+        self._round = 0
+        self._requests = 0
         self._is_open = False
         self._opening = threading.Lock()
         self._is_locked = False
         self._is_given_up = False
+        self._failure: BaseException | None = None
 
     async def open(self, given: ToolLoop | None) -> ToolLoop | None:
         """Returns the state of the loop that the journal holds; None for an empty journal.
@@ -43,13 +45,15 @@ class LoopJournal:
             raise
         self._is_open = True
         state = found or given
-        self._noted = _ids(state.steps) if state is not None else set()
+        if state is not None:
+            self._noted = _ids(state.steps)
+            self._round, self._requests = len(state.replies), state.requests
         return found
 
     def _open_journal(self) -> ToolLoop | None:
         entries = self._journal.open()
         try:
-            found = recovered_loop(entries)
+            found = loop_after(entries)
         except BaseException:
             self._journal.close()
             raise
@@ -70,7 +74,28 @@ class LoopJournal:
         """Notes an event; it is on the disk when this returns."""
         if entry.step is not None:
             self._noted.add((entry.step.round, entry.step.call.id))
-        await self._runtime.call(self._journal.append, entry, kind="files")
+        if entry.reply is not None:
+            self._round, self._requests = self._round + 1, 0
+        await self._runtime.call(self._append, entry, kind="files")
+
+    async def note_request(self, context: CallContext) -> None:
+        """Notes that a request of the current round is about to leave."""
+        self._requests += 1
+        call = digest(context.call)
+        await self.note(JournalEntry("request", round=self._round, number=self._requests, digest=call))
+
+    def _append(self, entry: JournalEntry) -> None:
+        """Writes an event. Nothing more is written when the journal was lost, or failed in a way that it did not
+        foresee: whether it has the event, and whose it is, is not known then.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._journal.append(entry)
+        except BaseException as error:
+            if isinstance(error, JournalLost) or not isinstance(error, JournalError):
+                self._failure = error
+            raise
 
     async def finish(self, loop: ToolLoop) -> None:
         """As `end`, without blocking."""
@@ -82,10 +107,12 @@ class LoopJournal:
             return
         self._is_open = False
         try:
+            if self._failure is not None:
+                return
             for step in loop.steps:
                 if (step.round, step.call.id) not in self._noted:
-                    self._journal.append(JournalEntry("step", step=step))
-            self._journal.append(
+                    self._append(JournalEntry("step", step=step))
+            self._append(
                 JournalEntry(
                     "end",
                     usage=loop.usage,

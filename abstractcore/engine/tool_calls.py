@@ -197,7 +197,9 @@ class ToolCalls:
                 self._tell(ToolProgress(call, done, total, message))
 
         setup = self._setup
-        return ToolContext(setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress, input)
+        return ToolContext(
+            setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress, input, self._round
+        )
 
     def _tool(self, name: str) -> Tool[..., Any] | None:
         """Returns the tool that runs calls of `name`, also those that the loop itself offers."""

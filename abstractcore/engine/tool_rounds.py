@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..concurrency.time_limits import InTime, out_of_time
-from ..errors import AbstractCoreError, JournalError, OutputValidationError
+from ..errors import AbstractCoreError, OutputValidationError
 from ..outputs import OutputType
 from ..ports import CallContext, ConvertedFiles, FetchedFile, Interruption, Runtime
 from ..schema import (
@@ -42,8 +42,10 @@ from ..tools.loop_rules import (
     limit_reached,
     limit_warning,
     next_call,
+    repeated_request,
     with_reply,
 )
+from .endings import outcome_of
 from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import Pipeline
@@ -212,6 +214,7 @@ class Rounds:
         self._has_ended = False
         self._journal = None if journal is None else LoopJournal(journal, self._runtime)
         self._has_begun = False
+        self._repeated: tuple[CallWarning, ...] = ()
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
@@ -224,14 +227,19 @@ class Rounds:
         given = self._plan.loop
         noted = None if self._journal is None else await self._journal.open(given)
         # Without tools the id is that of the first round, which is all of the call if its answer is valid.
-        loop = noted or given or ToolLoop(self._pipeline.new_id() if self._runs_tools else "", self._first.call)
-        self.loop = self._with_policy(loop)
+        loop = noted or given or ToolLoop(self._new_id(), self._first.call)
+        self._repeated = repeated_request(loop)
+        self.loop = self._with_policy(loop.with_(requests=0) if loop.requests else loop)
         self._has_begun = True
         if self._journal is not None and (noted is None or noted != self.loop):
             await self._journal.note(JournalEntry("start", loop=self.loop))
         if given is not None:
             self._outputs.begin(self.loop)
             await self._continue(emit)
+
+    def _new_id(self) -> str:
+        setup = self._setup
+        return "" if setup is None else setup.policy.loop_id or self._pipeline.new_id()
 
     def _with_policy(self, loop: ToolLoop) -> ToolLoop:
         """Returns the state with what stays of the policy when the loop is resumed."""
@@ -247,7 +255,7 @@ class Rounds:
     async def _continue(self, emit: Callable[[ToolEvent], object]) -> None:
         """Goes on where the loop stopped. Answers to calls that wait no more have been used."""
         assert self._first is not None
-        self._totals = RoundTotals(self._state, self._first.warnings)
+        self._totals = RoundTotals(self._state, (*self._repeated, *self._first.warnings))
         if self._state.status in ENDED:
             self._read_again(self._state)
             return
@@ -293,6 +301,8 @@ class Rounds:
 
     def _note_begun(self, context: CallContext) -> None:
         self._context = context
+        if self._journal is not None:
+            context.before_request = partial(self._journal.note_request, context)
 
     def seconds_left(self) -> float | None:
         """Returns the seconds for what is left, or None; raises `RequestTimeoutError` if there are none."""
@@ -409,7 +419,7 @@ class Rounds:
         of all rounds. An error of the first round of a call without tools gets none.
 
         What the calls wait for is interrupted: in sync calls their tools may run on in other threads. With
-        `closed_early` the reader of a stream has closed it.
+        `closed_early` the reader of a stream has closed it, or the call was interrupted.
         """
         self._interruption.set()
         if self.loop is None or not (self._runs_tools or self.loop.replies):
@@ -445,7 +455,7 @@ class Rounds:
         if self._journal is not None:
             try:
                 self._journal.end(self._state)
-            except JournalError:  # another error is on its way, which may have this cause
+            except Exception:  # another error is on its way, which may have this cause
                 _log.exception("the end of a tool loop could not be noted in its journal")
 
     @property
@@ -483,5 +493,5 @@ async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResp
             await rounds.run_calls()
         return await rounds.response()
     except BaseException as error:
-        rounds.end(error)
+        rounds.end(error, closed_early=outcome_of(error) == "cancelled")
         raise

@@ -41,6 +41,8 @@ T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
 for _logger in ("mcp", "client"):  # the SDK's, which would print tracebacks on stderr where no logging is set up
     logging.getLogger(_logger).addHandler(logging.NullHandler())
+IDEMPOTENCY_KEY = "idempotencyKey"
+"""The member of `_meta` with `ToolContext.idempotency_key`: MCP has no field for it."""
 _MOST_PAGES = 100
 _MOST_WAITS = 20
 _FIRST_WAIT_SECONDS = 0.05
@@ -291,6 +293,7 @@ class MCPConnection:
                     name,
                     dict(arguments),
                     progress_callback=report,
+                    meta={IDEMPOTENCY_KEY: context.idempotency_key},
                     input_responses=responses,
                     request_state=state,
                     allow_input_required=True,

@@ -166,9 +166,10 @@ with _LazyImports(globals()):
     from .stores import (
         ArtifactStore as ArtifactStore,
         ModelStore as ModelStore,
+        StoredArtifact as StoredArtifact,
         StoredModel as StoredModel,
     )
-    from .tools import ToolContext as ToolContext
+    from .tools import Journal as Journal, ToolContext as ToolContext
     from .conversions import (
         RecordingLimits as RecordingLimits,
         Transcriber as Transcriber,

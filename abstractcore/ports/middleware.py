@@ -240,7 +240,8 @@ class CallContext:
     of the request that AbstractCore uploaded to the provider's store, by id. `on_media_progress` is the user's function
     for the progress of conversions. `pricing` has the prices of a call that a backend answers instead of the LLM's
     model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns whether it will
-    have the functions in `at_end` called itself. `verification` is then the result of the check.
+    have the functions in `at_end` called itself. `verification` is then the result of the check. `before_request` is
+    awaited before each request leaves.
     """
 
     input: AnyInput
@@ -268,6 +269,7 @@ class CallContext:
     pricing: Pricing | None = field(default=None, repr=False)
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     verification: schema.Verification | None = None
+    before_request: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
 
     @property
     def call(self) -> ModelCall:

@@ -15,13 +15,21 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from ..copying import NotCopied
 from ..errors import StreamInterruptedError
 
 _log = logging.getLogger("abstractcore")
 
 
-class Interruption:
-    """A flag that is set once, from any thread. Waits of the call register functions that end them."""
+class Interruption(NotCopied):
+    """A flag that is set once, from any thread, and ends every call that was given it: `generate(interruption=...)`.
+
+    Code that blocks by itself is not ended, and goes on in its thread. Waits of the call register functions that end
+    them.
+    """
+
+    _holds = "functions that end the waits of calls"
+    _instead = "Share it with the threads of this process, and send another process a message of your own."
 
     def __init__(self) -> None:
         self.is_set = False

@@ -5,7 +5,7 @@ Rows of weights: models with a short name, and the packages of public indexes th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -42,6 +42,15 @@ class ModelStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class StoredArtifact:
+    """Content in a store: its SHA-256, its size in bytes, and when it was stored, in seconds since the epoch."""
+
+    sha256: str
+    size: int
+    stored_at: float
+
+
 class ArtifactStore(Protocol):
     """Stores content by its SHA-256, for blobs that refer to it. Methods may block, and raise `ArtifactError`."""
 
@@ -51,6 +60,18 @@ class ArtifactStore(Protocol):
 
     def get(self, sha256: str) -> bytes:
         """Returns the content with the hash `sha256`, in lower-case hex digits."""
+        ...
+
+    def exists(self, sha256: str) -> bool:
+        """Returns whether the content with this hash is stored."""
+        ...
+
+    def delete(self, sha256: str) -> bool:
+        """Deletes the content with this hash; returns False if it was not stored."""
+        ...
+
+    def list(self) -> Iterable[StoredArtifact]:
+        """Returns what is stored, in the order of the hashes."""
         ...
 
 

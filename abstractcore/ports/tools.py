@@ -1,10 +1,13 @@
-"""`ToolContext`: what a tool may know of the call that it is part of."""
+"""`ToolContext`: what a tool may know of the call that it is part of.
+
+`Journal`: where the events of a loop of tool calls are noted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from .. import schema
 from ..copying import NotCopied
@@ -25,7 +28,7 @@ class ToolContext(NotCopied, Generic[D]):
     `deps` is the caller's own object, given as `generate(deps=...)`; it is never serialised, and given anew on resume.
     `llm` is the LLM of the call. `trace_id` is that of the loop, `deadline` the end of the call of `generate` on the
     runtime's clock, in seconds, or None. `input` holds the answers to what the tool asked before, by raising
-    `InputRequired`.
+    `InputRequired`. `round` is the index of the reply that made the call.
     """
 
     _holds = "a running call"
@@ -39,6 +42,17 @@ class ToolContext(NotCopied, Generic[D]):
     deadline: float | None = None
     on_progress: Callable[[float, float | None, str | None], None] = field(default=_no_progress, repr=False)
     input: schema.InputResponse | None = None
+    round: int = 0
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same text whenever this call is run, also after a crash, and another one for every other call: services
+        that accept such a key do the work once. SHA-256 of the loop, the round, the call and the answers of the user.
+        """
+        request = None if self.input is None else self.input.request
+        given = () if self.input is None else self.input.answers
+        key = schema.call_digest(self.call, self.trace_id, self.round, input=request)
+        return key if not given else schema.digest({"call": key, "answers": given})
 
     @property
     def call_id(self) -> str:
@@ -53,3 +67,26 @@ class ToolContext(NotCopied, Generic[D]):
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Reports progress: `done` of `total`, in units of the tool's own, as an event."""
         self.on_progress(done, total, message)
+
+
+@runtime_checkable
+class Journal(Protocol):
+    """Where the events of one loop are noted, in order, so that it can be continued after a crash. `append` may be
+    called from several threads at once.
+
+    After an exception of `append` that is no `JournalError`, and after `JournalLost`, nothing more is written.
+    """
+
+    def open(self) -> Iterable[schema.JournalEntry]:
+        """Returns the events so far, and keeps other processes from writing until `close`."""
+        ...
+
+    def append(self, entry: schema.JournalEntry) -> None:
+        """Notes an event, durably, before it returns. Raises `JournalError` if it cannot, or is not
+        open, and `JournalLost` if another process continues the loop.
+        """
+        ...
+
+    def close(self) -> None:
+        """Lets other processes write. A closed journal can be opened again."""
+        ...

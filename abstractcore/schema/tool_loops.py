@@ -340,6 +340,7 @@ class ToolLoop(HasDeferredCost, Immutable):
     that wait, `allowed` those that may run and have no result yet. `found` names the deferred tools that the model has
     found. `usage` and `cost` cover all rounds, as those of a response do. `content_labels` are those of the messages
     and files of `call`. With `needs_approval`, calls are not run without an approver: they wait.
+    `requests` counts the requests of the next round of which a crash has left no reply: each may have been charged.
     """
 
     id: str
@@ -358,9 +359,11 @@ class ToolLoop(HasDeferredCost, Immutable):
     allowed: tuple[AllowedCall, ...] = ()
     content_labels: tuple[ToolLabel, ...] = ()
     needs_approval: bool = False
+    requests: int = 0
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
+        check_count(self.requests, "requests")
         check_class(self.call, ModelCall, "call")
         for name, kind in _ITEMS:
             object.__setattr__(self, name, check_items(getattr(self, name), kind, name))
@@ -418,9 +421,9 @@ class ToolLoop(HasDeferredCost, Immutable):
         return tuple(call for call in self.replies[-1].tool_calls if call.id not in done)
 
 
-JournalKind = Literal["start", "reply", "decision", "intent", "step", "end"]
-"""What happened: the loop began; the model replied; it was decided which calls may run and which wait; a call is about
-to run; a call has its result; the loop ended or was suspended."""
+JournalKind = Literal["start", "request", "reply", "decision", "intent", "step", "end"]
+"""What happened: the loop began; a request to the model is about to leave; the model replied; it was decided which
+calls may run and which wait; a call is about to run; a call has its result; the loop ended or was suspended."""
 _REQUIRED = {"start": "loop", "reply": "reply", "intent": "call", "step": "step", "end": "status"}
 _CLASSES = {"loop": ToolLoop, "reply": ModelReply, "call": ToolCall, "step": ToolStep, "usage": Usage}
 
@@ -429,7 +432,9 @@ _CLASSES = {"loop": ToolLoop, "reply": ModelReply, "call": ToolCall, "step": Too
 class JournalEntry(Immutable):
     """One event of a tool loop; which fields it has depends on `kind`.
 
-    `start`: `loop`. `reply`: `reply`, with the `attempt` if it is not a valid answer. `decision`: all calls that are
+    `start`: `loop`; one with a later state is a snapshot, which stands for all events before it. `request`: the index
+    of its `round`, its `number` among those of the round, also before a crash, from 1, and the `digest` of its call.
+    `reply`: `reply`, with the `attempt` if it is not a valid answer. `decision`: all calls that are
     `allowed` and `pending` from then on. `intent`: `call`. `step`: `step`. `end`: `status`. `usage`, `cost` and what
     explains the cost, of `reply` and `end`, are those of all rounds until then; at the end also of one that broke off.
     """
@@ -448,9 +453,16 @@ class JournalEntry(Immutable):
     call: ToolCall | None = None
     step: ToolStep | None = None
     status: LoopStatus | None = None
+    round: int | None = None
+    number: int | None = None
+    digest: str | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.kind, get_args(JournalKind), "kind")
+        if self.kind == "request":
+            check_count(self.round, "round")
+            check_count(self.number, "number")
+            check_text(self.digest, "digest")
         for name, kind in _CLASSES.items():
             if getattr(self, name) is not None or _REQUIRED.get(self.kind) == name:
                 check_class(getattr(self, name), kind, name)

@@ -10,17 +10,23 @@ import hashlib
 import json
 import logging
 import os
+import re
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 from ..errors import ArtifactError
+from ..ports import StoredArtifact
 from ..private_files import make_private_folder
 from ..schema import Blob, SchemaError, StoredFile
+from ..schema.base_error import shown
 from ..schema.codec import json_of
 from ..schema.documents import from_data
 from ..user_folders import data_folder
+
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -74,7 +80,38 @@ class FileArtifactStore:
             )
         return data
 
+    def exists(self, sha256: str) -> bool:
+        """Returns whether content with this hash is stored; it is not read."""
+        return self._path(sha256).is_file()
+
+    def delete(self, sha256: str) -> bool:
+        """Deletes content; returns False if it was not stored. Raises `ArtifactError` if it cannot be deleted."""
+        path = self._path(sha256)
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be deleted: {error.strerror or error}.") from None
+        return True
+
+    def list(self) -> Iterator[StoredArtifact]:
+        """Yields what is stored, in the order of the hashes. Raises `ArtifactError` if the folder cannot be read."""
+        folder = self._folder()
+        try:
+            for inner in sorted(folder.glob("[0-9a-f][0-9a-f]")):
+                for path in sorted(inner.glob(f"{inner.name}*")):
+                    if _SHA256.fullmatch(path.name):
+                        with suppress(FileNotFoundError):  # another process has deleted it
+                            state = path.stat()
+                            yield StoredArtifact(path.name, state.st_size, state.st_mtime)
+        except OSError as error:
+            raise ArtifactError(f"{folder} cannot be read: {error.strerror or error}.") from None
+
     def _path(self, sha256: str) -> Path:
+        if not _SHA256.fullmatch(sha256):
+            hint = "Give 64 lower-case hex digits, such as `blob.sha256`."
+            raise ArtifactError(f"{shown(sha256)} is not the hash of an artifact.", hint=hint)
         return self._folder() / sha256[:2] / sha256
 
     def _folder(self) -> Path:

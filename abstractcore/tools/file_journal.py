@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from ..errors import InvalidInputError, JournalError
 from ..outputs import to_json
+from ..ports import Journal
 from ..private_files import private
 from ..schema import (
     AllowedCall,
@@ -30,15 +31,23 @@ from ..schema import (
     from_json,
 )
 from .loop_rules import callable_tools, continues, with_steps
-from .policy import Journal
 
 
-def recovered_loop(entries: Iterable[JournalEntry]) -> ToolLoop | None:
-    """Returns the state of the loop after its events; None if there are none.
+def loop_of(journal: Journal) -> ToolLoop | None:
+    """Returns the state of the loop that a journal holds, for `llm.resume`; None for an empty journal.
 
     A call that was begun and has no result is allowed again if its tool is idempotent or read-only; any other waits,
-    with the reason "interrupted". Raises `JournalError` for events in an impossible order.
+    with the reason "interrupted". Opens the journal and closes it. Raises `JournalError` for events in an impossible
+    order, and as `journal.open` does.
     """
+    try:
+        return loop_after(journal.open())
+    finally:
+        journal.close()
+
+
+def loop_after(entries: Iterable[JournalEntry]) -> ToolLoop | None:
+    """Returns the state of the loop after these events, as `loop_of` does."""
     history = _History()
     for number, entry in enumerate(entries, 1):
         history.add(entry, number)
@@ -67,12 +76,14 @@ class _History:
         if entry.reply is not None:
             attempts = loop.output_attempts if entry.attempt is None else (*loop.output_attempts, entry.attempt)
             replies = (*loop.replies, entry.reply)
-            loop = loop.with_(replies=replies, output_attempts=attempts, allowed=(), pending=())
+            loop = loop.with_(replies=replies, output_attempts=attempts, allowed=(), pending=(), requests=0)
             self._begun.clear()
         elif entry.kind == "decision":
             loop = loop.with_(allowed=entry.allowed, pending=entry.pending)
             for pending in entry.pending:
                 self._begun.pop(pending.call.id, None)
+        elif entry.number is not None:
+            loop = loop.with_(requests=entry.number)
         elif entry.call is not None:
             self._begun[entry.call.id] = entry.call
             self._attempts[last, entry.call.id] += 1
@@ -87,6 +98,8 @@ class _History:
                 cost_reason=entry.cost_reason,
                 price_rows=entry.price_rows,
             )
+        if entry.status is not None:
+            loop = loop.with_(requests=0)
         self._loop = loop.with_(status=entry.status or "running")
 
     def state(self) -> ToolLoop | None:
@@ -198,10 +211,7 @@ class FileJournal:
 
     def loop(self) -> ToolLoop:
         """Returns the state of the loop, for `llm.resume`. Raises `JournalError` as `open` does, and without one."""
-        try:
-            found = recovered_loop(self.open())
-        finally:
-            self.close()
+        found = loop_of(self)
         if found is None:
             raise self._error("holds no loop")
         return found

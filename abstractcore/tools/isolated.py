@@ -87,6 +87,7 @@ def _step_of(request: IsolatedRequest, output: IO[bytes]) -> ToolStep:
             llm=_NoLLM(),
             call=call,
             trace_id=request.trace_id,
+            round=request.round,
             runtime=runtime,
             deadline=None if request.seconds_left is None else runtime.now() + request.seconds_left,
             on_progress=report,

@@ -32,6 +32,7 @@ class IsolatedRequest:
     name: str
     call: str
     trace_id: str
+    round: int
     seconds_left: float | None
     deps: bytes
     main: dict[str, Any]
@@ -100,6 +101,7 @@ def _request(
         name=function.__qualname__,
         call=to_json(call),
         trace_id=context.trace_id,
+        round=context.round,
         seconds_left=context.seconds_left,
         deps=deps,
         main=_main_module() if needs_main else {},

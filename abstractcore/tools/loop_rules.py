@@ -117,7 +117,19 @@ _STOPPED = ("content_filter", "refusal", "error")
 def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage, status: LoopStatus = "running") -> ToolLoop:
     """Returns the loop with the reply of one more round. Its calls get ids of their own where the model repeats one."""
     reply = CallIds(loop.call.messages, loop.replies).in_reply(reply)
-    return with_valid(loop, replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
+    return with_valid(loop, replies=(*loop.replies, reply), usage=loop.usage + usage, status=status, requests=0)
+
+
+def repeated_request(loop: ToolLoop) -> tuple[CallWarning, ...]:
+    """Returns a warning for a request that is sent again, since a crash has left no reply to it."""
+    if not loop.requests:
+        return ()
+    times = "once" if loop.requests == 1 else f"{loop.requests} times"
+    message = (
+        f"the request of round {len(loop.replies) + 1} was sent {times} before a crash, and its reply was not noted: "
+        "it is sent again, and may be charged again"
+    )
+    return (CallWarning("request_repeated", "loop.requests", message),)
 
 
 def check_names_of_tools(tools: Sequence[ToolSpec | HostedTool]) -> None:

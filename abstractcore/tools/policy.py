@@ -1,21 +1,21 @@
 """`ToolPolicy`: the limits of a tool loop, and who approves its calls.
 
 `ApprovalRules`: an approver that is an ordered list of rules. Approval: what an approver may answer to a tool call
-before it runs. `Journal`: where the events of a tool loop are noted, so that it can be continued after a crash.
+before it runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, cast, get_args, runtime_checkable
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ..concurrency.functions import is_async
 from ..errors import InvalidInputError
+from ..ports import Journal
 from ..schema import (
     EMPTY,
-    JournalEntry,
     JSONObject,
     JSONValue,
     PendingCall,
@@ -101,23 +101,6 @@ def read_decision(value: object) -> Decision:
     )
 
 
-@runtime_checkable
-class Journal(Protocol):
-    """The events of one loop, in order. `append` may be called from several threads at once."""
-
-    def open(self) -> Iterable[JournalEntry]:
-        """Returns the events so far, and keeps other processes from writing until `close`."""
-        ...
-
-    def append(self, entry: JournalEntry) -> None:
-        """Notes an event, durably, before it returns. Raises `JournalError` if it cannot, or is not open."""
-        ...
-
-    def close(self) -> None:
-        """Lets other processes write. A closed journal can be opened again."""
-        ...
-
-
 OnLimit = Literal["stop", "answer"]
 _NOTHING: Any = EMPTY
 
@@ -134,8 +117,8 @@ class ToolPolicy:
     At `max_rounds` or `max_calls`, the loop stops, or with `on_limit="answer"` asks the model once more for an answer
     without tools. The loop stops if the same call fails `max_failures` times. `on_event` is called
     with each event as it happens, from the thread in which it happens. `journal` notes each call before and after it
-    runs: the path of a file, or a `Journal`. `content_labels` are those of the messages and files of the call, beside
-    those of what tools return.
+    runs: the path of a file, or a `Journal`. `loop_id` is the id of a new loop in its journal and traces; default: a
+    random one. `content_labels` are those of the messages and files of the call, beside those of what tools return.
     """
 
     max_rounds: int = 16
@@ -150,8 +133,11 @@ class ToolPolicy:
     max_failures: int = 3
     on_event: Callable[[ToolEvent], object] | None = None
     content_labels: tuple[ToolLabel, ...] = ()
+    loop_id: str | None = None
 
     def __post_init__(self) -> None:
+        if self.loop_id is not None and (not isinstance(self.loop_id, str) or not self.loop_id.strip()):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise _wrong("loop_id", "text that is not empty", self.loop_id)
         for name, least in (("max_rounds", 1), ("max_calls", 0), ("max_result", 200), ("max_failures", 1)):
             _check_whole(getattr(self, name), least, name)
         if not isinstance(self.max_uses, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]

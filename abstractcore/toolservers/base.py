@@ -137,10 +137,11 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         return await self._call(name, arguments, deps)
 
     async def _call(self, name: str, arguments: JSONObject | None, deps: object) -> ToolStep:
-        runtime = default_services().async_runtime
+        services = default_services()
+        runtime = services.async_runtime
         tools = {tool.name: tool for tool in (await self.served_tools(deps)).tools}
         call = ToolCall.of("call", name, arguments or {})
-        context = ToolContext(deps, None, call, "", runtime)
+        context = ToolContext(deps, None, call, services.new_id(), runtime)
         return await execute(tools.get(name), call, context, runtime, known=tools)
 
     def close(self) -> None:

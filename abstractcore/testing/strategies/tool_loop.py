@@ -126,6 +126,7 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         allowed=tuples(_allowed_calls(), 1),
         content_labels=_labels(),
         needs_approval=FLAG,
+        requests=st.integers(0, 2),
     )
 
 
@@ -151,6 +152,7 @@ def journal_entries() -> SearchStrategy[JournalEntry]:
             allowed=tuples(_allowed_calls(), 2),
             pending=tuples(pending_calls(), 2),
         ),
+        st.builds(JournalEntry, st.just("request"), round=st.integers(0, 3), number=st.integers(1, 3), digest=TEXT),
         st.builds(JournalEntry, st.just("intent"), call=tool_calls()),
         st.builds(JournalEntry, st.just("step"), step=tool_steps()),
         st.builds(JournalEntry, st.just("end"), status=st.sampled_from(get_args(LoopStatus))),

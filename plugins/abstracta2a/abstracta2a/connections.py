@@ -125,7 +125,7 @@ class AgentConnection:
     ) -> None:
         """Leads a task to its end, or to a question to the user."""
         if given is None:
-            request = request_of(arguments)
+            request = request_of(arguments, context.idempotency_key)
         elif given.is_declined:
             await self._cancel(given.task_id)
             view.task_id = ""
@@ -134,7 +134,7 @@ class AgentConnection:
             await self._wait(view, context)
             return
         else:
-            request = given.request()
+            request = given.request(context.idempotency_key)
         try:
             await self._send(request, view, context)
         except ToolFailed:

@@ -55,10 +55,10 @@ class Continuation:
         """Whether the user declined to answer."""
         return self.answer is None
 
-    def request(self) -> SendMessageRequest:
+    def request(self, message_id: str) -> SendMessageRequest:
         """Returns the request that continues the task."""
         text = _SIGNED_IN if self.is_sign_in else str((self.answer or {}).get(KEY, ""))
-        return new_request([Part(text=text)], context_id=self.context_id, task_id=self.task_id)
+        return new_request([Part(text=text)], message_id, context_id=self.context_id, task_id=self.task_id)
 
 
 def input_required(view: TaskView, agent: str) -> InputRequired:

@@ -65,8 +65,9 @@ def order(item: str, day: Annotated[Day, Resolve(which_day)]) -> str:
 
 
 @server.tool(structured_output=False)
-def show(item: str) -> CallToolResult:
+def show(item: str, context: Context[Any]) -> CallToolResult:
     """Shows an item in every form."""
+    key = (context.request_context.meta or {}).get("idempotencyKey")
     page = TextResourceContents(uri="shop://page", mime_type="text/plain", text="About tea.")
     return CallToolResult(
         content=[
@@ -77,7 +78,7 @@ def show(item: str) -> CallToolResult:
             TextContent(text="for the user only", annotations=Annotations(audience=["user"])),
         ],
         structured_content={"item": item},
-        _meta={"shelf": 7},
+        _meta={"shelf": 7, "given": key},
     )
 
 

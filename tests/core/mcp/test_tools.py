@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -94,6 +95,7 @@ def test_results_keep_every_kind_of_content(way: Way, shop: MCPTools):
     assert after.text == "[shop://page]\nAbout tea.\n[resource: menu, shop://menu, All items]"
     assert step.data["structuredContent"] == {"item": "tea"}
     assert step.data["_meta"]["shelf"] == 7
+    assert re.fullmatch("[0-9a-f]{64}", step.data["_meta"]["given"])
     assert step.data["forUser"][0]["text"] == "for the user only"
 
 

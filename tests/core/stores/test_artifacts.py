@@ -105,3 +105,38 @@ def test_default_store_is_in_the_user_data_folder_and_created_at_the_first_put(t
     blob = services.artifacts.put(b"content", "text/plain")
     assert services.artifacts.get(blob.sha256) == b"content"
     assert (tmp_path / "abstractcore" / "artifacts").is_dir()
+
+
+def test_artifacts_are_listed_and_deleted(store):
+    assert list(store.list()) == []
+    blobs = [store.put(data, "text/plain") for data in (b"a", b"bb", b"ccc")]
+    listed = list(store.list())
+    assert [(each.sha256, each.size) for each in listed] == sorted((blob.sha256, blob.size) for blob in blobs)
+    assert all(each.stored_at > 1.6e9 for each in listed)
+    assert store.exists(blobs[1].sha256)
+    assert (store.delete(blobs[1].sha256), store.delete(blobs[1].sha256)) == (True, False)
+    assert not store.exists(blobs[1].sha256)
+    assert [each.sha256 for each in store.list()] == sorted([blobs[0].sha256, blobs[2].sha256])
+
+
+def test_scratch_files_of_a_store_are_not_artifacts(store):
+    blob = store.put(b"a", "text/plain")
+    (store._root / blob.sha256[:2] / "tmp1").write_bytes(b"")
+    (store._root / "notes.txt").write_bytes(b"")
+    assert [each.sha256 for each in store.list()] == [blob.sha256]
+
+
+@pytest.mark.parametrize("method", ["get", "exists", "delete"])
+@pytest.mark.parametrize("sha256", ["", "../../etc/passwd", "0" * 63, "A" * 64, "0" * 64 + "\n"])
+def test_what_is_no_hash_is_no_path(store, method, sha256):
+    with pytest.raises(ArtifactError, match="is not the hash of an artifact"):
+        getattr(store, method)(sha256)
+
+
+def test_artifact_that_cannot_be_deleted_is_an_error(store):
+    blob = store.put(b"a", "text/plain")
+    path = store._root / blob.sha256[:2] / blob.sha256
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(ArtifactError, match="cannot be deleted"):
+        store.delete(blob.sha256)

@@ -15,13 +15,16 @@ from abstractcore import (
     FileJournal,
     InvalidInputError,
     JournalError,
+    JournalLost,
     Price,
     Suspend,
+    ToolContext,
     ToolError,
     ToolOutput,
     ToolPolicy,
     Usage,
     create_llm,
+    loop_of,
     tool,
 )
 from abstractcore.schema import JournalEntry, ToolCall
@@ -214,7 +217,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-WHOLE = ["start", "reply", "decision", "intent", "step", "reply", "end"]
+WHOLE = ["start", "request", "reply", "decision", "intent", "step", "request", "reply", "end"]
 
 
 def test_a_torn_last_line_is_ignored_and_removed_at_every_length(path: Path):
@@ -330,3 +333,174 @@ def test_events_are_appended_to_an_open_journal_only(path: Path):
 def test_a_journal_must_be_a_path_or_a_journal(journal: Any):
     with pytest.raises(InvalidInputError, match=r"run_tools\.journal"):
         ToolPolicy(journal=journal)
+
+
+class MemoryJournal:
+    """A journal in memory, which raises `failure` in place of writing an event of the kind `at`."""
+
+    def __init__(self, at: str = "", failure: BaseException | None = None) -> None:
+        self.entries: list[JournalEntry] = []
+        self.tried: list[str] = []
+        self.at = at
+        self.failure = failure
+        self.is_open = False
+
+    def open(self) -> list[JournalEntry]:
+        self.is_open = True
+        return [*self.entries]
+
+    def append(self, entry: JournalEntry) -> None:
+        assert self.is_open
+        self.tried.append(entry.kind)
+        if self.failure is not None and entry.kind == self.at:
+            raise self.failure
+        self.entries.append(entry)
+
+    def close(self) -> None:
+        self.is_open = False
+
+
+def cut(journal: MemoryJournal, kind: str, number: int = 0) -> MemoryJournal:
+    """Returns the journal as a crash after an event leaves it."""
+    kinds = [entry.kind for entry in journal.entries]
+    at = [index for index, each in enumerate(kinds) if each == kind][number]
+    left = MemoryJournal()
+    left.entries = journal.entries[: at + 1]
+    return left
+
+
+def test_a_request_is_noted_before_it_leaves(way: Way):
+    journal = MemoryJournal()
+    sent: list[list[str]] = []
+
+    def answer(call: Any) -> ScriptedReply | str:
+        sent.append([entry.kind for entry in journal.entries])
+        return "Done." if len(sent) > 1 else calls(("look", {}))
+
+    llm = create_llm("scripted", replies=answer)
+    way.generate(llm, tools=[look], run_tools=ToolPolicy(journal=journal))
+    assert [kinds[-1] for kinds in sent] == ["request", "request"]
+    requests = [entry for entry in journal.entries if entry.kind == "request"]
+    assert [(entry.round, entry.number) for entry in requests] == [(0, 1), (1, 1)]
+    assert requests[0].digest != requests[1].digest
+
+
+def test_a_request_that_a_crash_left_without_a_reply_is_repeated_with_a_warning(way: Way):
+    journal = MemoryJournal()
+    way.generate(scripted(calls(("look", {})), "Done."), tools=[look], run_tools=ToolPolicy(journal=journal))
+    left = cut(journal, "request", 1)
+    loop = loop_of(left)
+    assert loop is not None
+    assert (loop.status, loop.requests) == ("running", 1)
+    policy = ToolPolicy(journal=left)
+    with pytest.raises(Exception, match="replies"):
+        way.resume(create_llm("scripted", replies=[]), loop, tools=[look], run_tools=policy)
+    left = cut(left, "request", 2)
+    response = way.resume(scripted("Done."), loop_of(left), tools=[look], run_tools=ToolPolicy(journal=left))
+    assert [warning.code for warning in response.warnings] == ["request_repeated"]
+    assert "round 2 was sent 2 times before a crash" in response.warnings[0].message
+    requests = [entry for entry in left.entries if entry.kind == "request"]
+    assert [entry.number for entry in requests] == [1, 1, 2, 3]
+    assert requests[1].digest == requests[2].digest == requests[3].digest != requests[0].digest
+    assert loop_of(left).requests == response.loop.requests == 0
+
+
+def test_a_failed_request_is_known_and_repeated_without_a_warning(way: Way):
+    journal = MemoryJournal()
+    with pytest.raises(Exception, match="replies"):
+        way.generate(create_llm("scripted", replies=[]), tools=[look], run_tools=ToolPolicy(journal=journal))
+    loop = loop_of(journal)
+    assert loop is not None
+    assert (loop.status, loop.requests) == ("failed", 0)
+    assert way.resume(scripted("Done."), loop, tools=[look]).warnings == ()
+
+
+@pytest.mark.parametrize("at", ["start", "request", "reply", "decision", "intent", "step", "end"])
+@pytest.mark.parametrize("failure", [RuntimeError("disk on fire"), JournalLost("taken over")], ids=["other", "lost"])
+def test_after_a_failure_of_another_kind_nothing_is_written(way: Way, at: str, failure: Exception):
+    journal = MemoryJournal(at, failure)
+    llm = scripted(calls(("pay", {"cents": 5})), "Done.")
+    with pytest.raises(type(failure), match=str(failure)) as caught:
+        way.generate(llm, tools=[pay], run_tools=ToolPolicy(journal=journal))
+    assert journal.tried[-1] == at
+    assert journal.tried.count(at) == 1
+    assert not journal.is_open
+    loop: Any = caught.value.loop  # pyright: ignore[reportAttributeAccessIssue]
+    assert loop.status in ("failed", "answered")
+
+
+def test_a_tool_beside_a_lost_journal_is_not_begun():
+    ran: list[str] = []
+
+    @tool(parallel=False)
+    def work(name: str) -> str:
+        """Works."""
+        ran.append(name)
+        return name
+
+    journal = MemoryJournal("step", JournalLost("taken over"))
+    with pytest.raises(JournalLost):
+        scripted(calls(("work", {"name": "a"}), ("work", {"name": "b"}))).generate(
+            "Go.", tools=[work], run_tools=ToolPolicy(journal=journal)
+        )
+    assert ran == ["a"]
+
+
+def test_a_journal_that_can_write_again_gets_the_end(way: Way):
+    journal = MemoryJournal("decision", JournalError("the disk is full."))
+    with pytest.raises(JournalError):
+        way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=ToolPolicy(journal=journal))
+    assert [entry.kind for entry in journal.entries][-2:] == ["step", "end"]
+
+
+def test_a_start_with_a_later_state_is_a_snapshot(way: Way):
+    journal = MemoryJournal()
+    policy = ToolPolicy(approve=four_eyes, journal=journal)
+    way.generate(scripted(calls(("look", {}), ("pay", {"cents": 5}))), tools=[pay, look], run_tools=policy)
+    loop = loop_of(journal)
+    assert loop is not None
+    compacted = MemoryJournal()
+    compacted.entries = [JournalEntry("start", loop=loop)]
+    assert loop_of(compacted) == loop
+    policy = ToolPolicy(approve=four_eyes, journal=compacted)
+    response = way.resume(scripted("Done."), loop, [loop.pending[0].allow()], tools=[pay, look], run_tools=policy)
+    assert response.content == "Done."
+    assert loop_of(compacted).status == "answered"
+
+
+def test_an_empty_journal_holds_no_loop():
+    assert loop_of(MemoryJournal()) is None
+
+
+def test_the_id_of_a_loop_can_be_given(way: Way):
+    journal = MemoryJournal()
+    policy = ToolPolicy(journal=journal, loop_id="run-17", approve=lambda pending: Suspend())
+    response = way.generate(scripted(calls(("look", {}))), tools=[look], run_tools=policy)
+    assert response.loop.id == response.trace_id == loop_of(journal).id == "run-17"
+    again = way.resume(scripted("Done."), response.loop, [response.pending[0].allow()], tools=[look])
+    assert again.loop.id == "run-17"
+
+
+@pytest.mark.parametrize("loop_id", ["", "  ", 7])
+def test_the_id_of_a_loop_is_text(loop_id: Any):
+    with pytest.raises(InvalidInputError, match=r"run_tools\.loop_id"):
+        ToolPolicy(loop_id=loop_id)
+
+
+def test_the_idempotency_key_is_the_same_after_a_crash_and_differs_between_calls(way: Way):
+    keys: list[tuple[str, str]] = []
+
+    @tool(idempotent=True)
+    def send(to: str, context: ToolContext[None]) -> str:
+        """Sends."""
+        keys.append((to, context.idempotency_key))
+        return "sent"
+
+    journal = MemoryJournal()
+    answers = [calls(("send", {"to": "a"}), ("send", {"to": "b"})), calls(("send", {"to": "a"})), "Done."]
+    way.generate(scripted(*answers), tools=[send], run_tools=ToolPolicy(journal=journal))
+    assert len({key for _, key in keys}) == 3
+    before = keys[2]
+    left = cut(journal, "intent", 2)
+    way.resume(scripted("Done."), loop_of(left), tools=[send], run_tools=ToolPolicy(journal=left))
+    assert keys[3:] == [before]

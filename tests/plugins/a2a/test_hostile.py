@@ -12,6 +12,7 @@ import pytest
 
 from abstracta2a import A2AAgent
 from abstractcore import DocumentPart, ToolServerError
+from abstractcore.schema import call_digest
 from abstractcore.testing.http_server import (
     CUT,
     HANG,
@@ -322,3 +323,13 @@ def test_time_of_any_form_is_taken(time: Any):
     done["status"]["timestamp"] = time
     with broken(result(task=done)) as server:
         assert A2AAgent(server.url).call("Helper_Agent", {"message": "x"}).outcome == "done"
+
+
+def test_messages_have_the_idempotency_key_of_their_call_as_their_id():
+    with broken(result(message=message("Yes."))) as server, Way.of("sync-whole") as way:
+        agent = A2AAgent(server.url, headers=HEADERS)
+        response = begun(way, agent, "one", "two")
+        sent = {each.json["params"]["message"]["messageId"] for each in server.requests if each.method == "POST"}
+        keys = {call_digest(step.call, response.loop.id, 0) for step in response.tool_steps}
+    assert sent == keys
+    assert len(keys) == 2
