@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -21,6 +19,7 @@ from .annotations import attached_files
 from .continued import PageTable, with_head
 from .opening import corrupt, open_pdf
 from .page import PageContent, content_of_page, is_readable
+from .page_image import png_of
 from .pdfium import PDFIUM, address_of, check_installed, functions, open_document
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
     from abstractcore.ports import MediaContext
 
-_DOTS_PER_POINT = 200 / 72
-_MAX_SIDE = 2200
-"""Pixels of the longer side of an image: what OCR and vision models make use of."""
 _SECONDS_PER_PAGE = 60.0
 _MAX_CRASHES = 5
 """Pages that may crash PDFium before the others are lost too."""
@@ -221,7 +217,7 @@ class _PdfiumDocument:
     def _image(self, number: int, place: Sequence[float]) -> bytes | None:
         page = self._document[number - 1]
         try:
-            return _png(page, place)
+            return png_of(page, place)
         finally:
             page.close()
 
@@ -239,38 +235,3 @@ def _has_hidden_layers(data: bytes, source: str, password: str | None) -> bool:
         shown: Any = layers.get_object().get("/D").get_object() if layers is not None else {}
         return bool(shown.get("/OFF")) or shown.get("/BaseState") == "/OFF"
     return False
-
-
-def _png(page: Any, place: Sequence[float]) -> bytes | None:
-    """Returns a PNG of a part of a page, given as shares of it; None for a blank one."""
-    width, height = page.get_size()
-    left, top, right, bottom = place
-    crop = (left * width, (1 - bottom) * height, (1 - right) * width, top * height)
-    longest = max((right - left) * width, (bottom - top) * height, 1.0)
-    bitmap = page.render(scale=min(_DOTS_PER_POINT, _MAX_SIDE / longest), crop=crop, rev_byteorder=True)
-    try:
-        size, channels, stride = bitmap.width, bitmap.n_channels, bitmap.stride
-        pixels = bytes(bitmap.buffer)
-        rows = [pixels[start : start + size * channels] for start in range(0, stride * bitmap.height, stride)]
-        if rows and all(row == rows[0] for row in rows) and len(set(rows[0])) <= 1:
-            return None
-        if channels == 4:
-            rows = [_without_alpha(row) for row in rows]
-        colours = 0 if channels == 1 else 2
-        header = struct.pack(">IIBBBBB", size, bitmap.height, 8, colours, 0, 0, 0)
-    finally:
-        bitmap.close()
-    packed = zlib.compress(b"".join(b"\0" + row for row in rows), 3)
-    chunks = (_chunk(b"IHDR", header), _chunk(b"IDAT", packed), _chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
-def _without_alpha(row: bytes) -> bytes:
-    kept = bytearray(len(row) // 4 * 3)
-    for channel in range(3):
-        kept[channel::3] = row[channel::4]
-    return bytes(kept)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
