@@ -10,7 +10,7 @@ from typing import Any
 
 from ..blocks import BlockPlace, LostContent, MarkdownText, clean, table
 from ..marks import Marks
-from .annotations import Annotations, Field, annotations_of
+from .annotations import EMPTY, Annotations, AttachedFiles, Field, annotations_of
 from .continued import PageTable, table_on_page
 from .drawings import Box, Drawings, drawings_of
 from .frames import PageFrame, from_frame, to_frame
@@ -32,6 +32,7 @@ _SCANNED, _LITTLE_TEXT = 0.5, 0.05
 """The shares of a page that a scan covers, and that text on a scan covers."""
 _MANY_PATHS, _FEW_WORDS = 200, 0.01
 """Drawings that may be letters, on a page of which words cover no more than this share."""
+_UNFILLED = frozenset({EMPTY, "[ ]", "( )"})
 _DRAWN = 0.03
 """The share of a page from which on what is drawn on it is counted, such as a chart."""
 
@@ -51,15 +52,17 @@ class PageContent:
     """Whether PDFium may have dropped words."""
     tables: list[PageTable] = field(default_factory=list[PageTable])
     """The first and the last one of those in the direction of most words."""
+    filled_fields: int = 0
+    """The fields of a form that have a value."""
 
 
-def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
+def content_of_page(document: Any, number: int, has_hidden_layers: bool, files: AttachedFiles) -> PageContent:
     """Returns the content of a page, which counts from 1, of a document of pypdfium2."""
     form = address_of(document.formenv) if document.formenv else 0
     with opened_page(document, number) as page:
         frame = PageFrame(page)
         drawings = drawings_of(page)
-        annotations = annotations_of(address_of(document), form, page)
+        annotations = annotations_of(address_of(document), form, page, files)
         with opened_text(page, has_hidden_layers) as text:
             runs = text.runs()
             lacks_words = text.lacks(drawings.texts)
@@ -112,6 +115,7 @@ class _Composer:
         for what, count in annotations.lost.items():
             content.items.append(LostContent(what, count, None, self._group))
         content.files = annotations.files
+        content.filled_fields = sum(1 for each in annotations.fields if each.value not in _UNFILLED)
         return content
 
     def _is_scan(self, runs: dict[int | None, list[Run]]) -> bool:

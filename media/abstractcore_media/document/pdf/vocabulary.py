@@ -24,6 +24,7 @@ PDF = FormatVocabulary(
             annotation:Widget field:TextField field:ComboBox field:ListBox""",
         "check boxes to [x], radio buttons to (x)": "field:CheckBox field:RadioButton",
         "attached files, as those of a mail": "annotation:FileAttachment",
+        "values of XFA forms that no field shows to [form data]": "form:XFA-data",
     },
     lost={
         "hidden words": "words:hidden",
@@ -34,6 +35,7 @@ PDF = FormatVocabulary(
         "signatures": "field:Signature",
         "form fields": "field:Unknown annotation:XFAWidget",
         "XFA forms": "form:XFA",
+        "headings of the outline": "outline:after-1000",
         "sounds": "annotation:Sound",
         "videos": "annotation:Movie annotation:Screen annotation:RichMedia",
         "3D models": "annotation:3D",
