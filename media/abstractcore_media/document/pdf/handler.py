@@ -291,7 +291,7 @@ def _counted(pages: int) -> str:
 def _damage(pages: PdfPages, source: str) -> tuple[CallWarning, ...]:
     if not pages.damage:
         return ()
-    return (CallWarning("media_damaged", "", f"{source} {pages.damage} is lost."),)
+    return (CallWarning("media_damaged", "", f"{source} {pages.damage}"),)
 
 
 def _pages_without_text(conversion: Conversion, source: str) -> tuple[CallWarning, ...]:

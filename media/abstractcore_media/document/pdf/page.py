@@ -24,6 +24,8 @@ from .words import Run, opened_text
 _MEANINGLESS = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _JUNK = 0.3
 """The share of characters without a meaning from which on a text layer is unreadable."""
+_LEAST_WORDS, _LETTERS, _LETTERS_OF_A_WORD, _IN_WORDS = 20, 0.7, 3, 0.3
+"""The words from which on such a text is judged, the least share of its letters, and of those in words of so many."""
 _LINES_TOGETHER = 4
 """Lines that share one anchor."""
 _SMALL, _WHOLE = 0.01, 0.9
@@ -77,6 +79,15 @@ def is_readable(letters: str) -> bool:
     return bool(letters) and len(_MEANINGLESS.findall(letters)) < _JUNK * len(letters)
 
 
+def _is_junk(runs: dict[int | None, list[Run]]) -> bool:
+    """Returns whether most words on a picture are signs and single letters, which a program took for text."""
+    words = [word for together in runs.values() for run in together for word in run.words]
+    letters = [sum(map(str.isalnum, word)) for word in words]
+    length = sum(map(len, words))
+    in_words = sum(count for count in letters if count >= _LETTERS_OF_A_WORD)
+    return len(words) >= _LEAST_WORDS and sum(letters) < _LETTERS * length and in_words < _IN_WORDS * length
+
+
 class _Composer:
     """Writes one page as blocks."""
 
@@ -91,12 +102,13 @@ class _Composer:
         self._written_tables = 0
         self._texts: list[str] = []
         self._boxes: list[Box] = []
+        self._largest_picture = max(map(frame.share, drawings.pictures), default=0.0)
 
     def content(self, runs: dict[int | None, list[Run]], hidden: int) -> PageContent:
         """Returns the blocks of the page, whose words are given by their direction."""
         content, annotations = self._content, self._annotations
         letters = "".join([word for together in runs.values() for run in together for word in run.words])
-        readable = is_readable(letters)
+        readable = is_readable(letters) and not (self._largest_picture >= _SCANNED and _is_junk(runs))
         content.is_scan = self._is_scan(runs) or not (readable or annotations.fields or annotations.comments)
         upright = {angle: together for angle, together in runs.items() if angle is not None and together}
         main = max(upright, key=lambda angle: sum(len(run.words) for run in upright[angle]), default=0)
@@ -123,10 +135,9 @@ class _Composer:
         painted = [run for together in runs.values() for run in together if run.visibility != "unpainted"]
         area = sum((run.right - run.left) * run.size for run in painted) / (self._frame.width * self._frame.height)
         has_layer = any(run.visibility == "unpainted" for together in runs.values() for run in together)
-        largest = max((self._frame.share(box) for box in self._drawings.pictures), default=0.0)
         if has_layer:
             return False
-        return (largest >= _SCANNED and area < _LITTLE_TEXT) or (
+        return (self._largest_picture >= _SCANNED and area < _LITTLE_TEXT) or (
             self._drawings.paths >= _MANY_PATHS and area < _FEW_WORDS
         )
 

@@ -178,11 +178,11 @@ class _PdfiumDocument:
         "" if nothing is.
         """
         if has_objects_after_its_end(self._data):
-            return "is truncated: its end is missing, and what stood there"
+            return "is truncated: its end is missing."
         with PDFIUM.get():
             if functions().FPDF_DocumentHasValidCrossReferenceTable(address_of(self._document)):
                 return ""
-        return "is truncated or damaged: the list of its objects is missing or wrong, and some of them may be"
+        return "is truncated or damaged: the list of its objects is missing or wrong, so that some of them may be lost."
 
     def close(self) -> None:
         """Releases the memory of PDFium."""
