@@ -120,10 +120,19 @@ class _AnnotationReader:
         if kind == "StrikeOut":
             self.found.struck += self._boxes(annotation)
         if not text:
+            self._read_drawn(annotation, kind)
             return
         author = self._string(annotation, b"T")
         by = f" by {author}" if author else ""
         self.found.comments.append(f"[text: {text}]" if kind == "FreeText" else f"[comment{by}: {text}]")
+
+    def _read_drawn(self, annotation: int, kind: str) -> None:
+        """Reads what says something without words: a stamp, by its name, such as NotApproved; ink is counted."""
+        name = self._string(annotation, b"Name") if kind == "Stamp" else ""
+        if name.isalpha():
+            self.found.comments.append(f"[stamp: {name}]")
+        elif kind in ("Stamp", "Ink"):
+            self.lose("drawings")
 
     def _read_field(self, annotation: int) -> None:
         call, form = self._call, self._form

@@ -123,7 +123,7 @@ class _Composer:
         if hidden:
             annotations.lost["hidden words"] = hidden
         if not content.is_scan and sum(map(self._frame.share, self._drawings.shapes)) >= _DRAWN:
-            annotations.lost["drawings"] = 1
+            annotations.lost["drawings"] = annotations.lost.get("drawings", 0) + 1
         for what, count in annotations.lost.items():
             content.items.append(LostContent(what, count, None, self._group))
         content.files = annotations.files

@@ -19,6 +19,7 @@ PDF = FormatVocabulary(
             annotation:Text annotation:Line annotation:Square annotation:Circle annotation:Polygon annotation:PolyLine
             annotation:Highlight annotation:Underline annotation:Squiggly annotation:Stamp annotation:Caret
             annotation:Ink""",
+        "names of stamps to [stamp: ...]": "stamp:named",
         "text typed on the page to [text: ...]": "annotation:FreeText",
         "fields of forms to their values, ____ if empty": """
             annotation:Widget field:TextField field:ComboBox field:ListBox""",
@@ -28,7 +29,7 @@ PDF = FormatVocabulary(
     },
     lost={
         "hidden words": "words:hidden",
-        "drawings": "object:shading words:drawn",
+        "drawings": "object:shading words:drawn ink:drawn",
         "hidden form fields": "field:hidden",
         "hidden annotations": "annotation:hidden",
         "passwords": "field:password",
