@@ -122,6 +122,28 @@ def test_truncated_pdf_is_refused_before_sending_and_before_conversion(file: str
         PdfHandler().convert(half, NO_MODELS)
 
 
+CHANGED = b"\n4 0 obj<</Length 34>>stream\nBT /F 9 Tf 9 50 Td (changed) Tj ET\nendstream\nendobj\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (HELLO + CHANGED + b"xref\n4 1\n0000000", "is truncated: its end is missing"),
+        (HELLO.replace(b"startxref\n", b"startxref\n1"), "list of its objects is missing or wrong"),
+        (HELLO.replace(b"0 6\n0000", b"0 6\n\xff\xff\xff\xff"), "list of its objects is missing or wrong"),
+        (HELLO, ""),
+        (HELLO[:-5], "list of its objects is missing or wrong"),
+        (HELLO + b"\r\n\0\0 <!-- a proxy was here -->\n", ""),
+    ],
+    ids=["cut update", "wrong place", "wrong table", "whole", "without %%EOF", "trailing bytes"],
+)
+def test_damaged_file_is_read_with_a_warning(content: bytes, message: str):
+    conversion = read(content)
+    assert conversion.text in ("hello", "changed")
+    assert [warning.code for warning in conversion.warnings] == (["media_damaged"] if message else [])
+    assert all(message in warning.message for warning in conversion.warnings)
+
+
 def test_too_many_pages_are_refused_not_truncated():
     handler = PdfHandler()
     handler.max_pages = 3

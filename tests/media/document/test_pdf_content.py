@@ -131,6 +131,71 @@ def test_comments_and_attached_files_follow_the_text():
     assert losses(converted(FOLDER / "attached.pdf")) == {"files inside": (1, None)}
 
 
+NOTE = "[comment by Ada: note]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "lost"),
+    [
+        *((kind, NOTE, "") for kind in ("Text", "Line", "Square", "Circle", "Polygon", "PolyLine", "Highlight")),
+        *((kind, NOTE, "") for kind in ("Underline", "Squiggly", "StrikeOut", "Caret", "Stamp", "Ink")),
+        ("FreeText", "[text: note]", ""),
+        ("Link", "", ""),
+        ("Popup", "", ""),
+        ("FileAttachment", "[file: file, not shown here]", "files inside"),
+        ("Sound", "", "sounds"),
+        *((kind, "", "videos") for kind in ("Movie", "Screen", "RichMedia")),
+        ("Widget", "", "form fields"),
+        ("PrinterMark", "", ""),
+        ("TrapNet", "", ""),
+        ("Watermark", "", "watermarks"),
+        ("3D", "", "3D models"),
+        ("Redact", "", "marks for redaction"),
+        ("Projection", "", "annotations of other kinds"),
+    ],
+)
+def test_kind_of_annotation(kind: str, text: str, lost: str):
+    """Those of table 171 of ISO 32000-2."""
+    note = f"/Annots[<</Type/Annot/Subtype/{kind}/Rect[9 9 30 30]/Contents(note)/T(Ada)>>]"
+    conversion = converted(written(b"BT /F 9 Tf 9 80 Td (hello) Tj ET", page=note), "page.pdf")
+    assert conversion.text.removeprefix("hello").strip() == text
+    assert losses(conversion) == ({lost: (1, None)} if lost else {})
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "lost"),
+    [
+        ("/Subtype/Stamp/Name/NotApproved", "[stamp: NotApproved]", {}),
+        ("/Subtype/Stamp/Name/#23a1", "", {"drawings": (1, None)}),
+        ("/Subtype/Ink/InkList[[9 9 30 30]]", "", {"drawings": (1, None)}),
+        ("/Subtype/Highlight", "", {}),
+        ("/Subtype/Text/Contents(note)/F 2", "", {"hidden annotations": (1, None)}),
+    ],
+)
+def test_annotation_without_a_comment(note: str, text: str, lost: dict[str, tuple[float, float | None]]):
+    file = written(b"BT /F 9 Tf 9 80 Td (hello) Tj ET", page=f"/Annots[<</Type/Annot/Rect[9 9 30 30]{note}>>]")
+    conversion = converted(file, "page.pdf")
+    assert conversion.text.removeprefix("hello").strip() == text
+    assert losses(conversion) == lost
+
+
+@pytest.mark.parametrize(
+    ("layers", "hidden"),
+    [
+        ("/D<</OFF[6 0 R]>>", 2),
+        ("/D<</BaseState/OFF>>", 2),
+        ("/D<</BaseState/OFF/ON[6 0 R]>>", 0),
+        ("/D<</ON[6 0 R]>>", 0),
+    ],
+)
+def test_words_of_layers_that_are_switched_on_are_read(layers: str, hidden: int):
+    content = b"BT /F 9 Tf 9 80 Td (hello) Tj ET /OC /L BDC BT /F 9 Tf 9 40 Td (second layer) Tj ET EMC"
+    file = written(content, "<</Type/OCG/Name(Layer)>>", catalog=f"/OCProperties<</OCGs[6 0 R]{layers}>>")
+    conversion = converted(file.replace(b"<</Font", b"<</Properties<</L 6 0 R>>/Font"), "layers.pdf")
+    assert conversion.text == ("hello" if hidden else "hello\nsecond layer")
+    assert losses(conversion) == ({"hidden words": (hidden, None)} if hidden else {})
+
+
 def test_every_kind_of_object_annotation_and_field_of_pdfium_is_declared_once():
     prefixes = {"FPDF_PAGEOBJ_": "object", "FPDF_ANNOT_": "annotation", "FPDF_FORMFIELD_": "field"}
     others = re.compile("FLAG|AACTION|APPEARANCEMODE|COUNT|TYPES|PAGEOBJ_UNKNOWN|FORMFIELD_XFA")

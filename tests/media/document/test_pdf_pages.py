@@ -71,6 +71,21 @@ def test_scanned_pdf_is_read_or_falls_back_to_images_of_its_pages():
     assert (conversion.fallback, conversion.label, conversion.lost) == ("pages", "images of 2 pages", ())
 
 
+@pytest.mark.parametrize(
+    ("points", "pixels"),
+    [
+        ((700, 12_000), "1000 x 17143"),  # a long page keeps letters that can be read
+        ((12_000, 700), "17143 x 1000"),
+        ((595, 842), "1555 x 2200"),
+        ((7_000, 14_000), "1100 x 2200"),
+        ((14_000, 28), "38889 x 78"),
+    ],
+)
+def test_size_of_the_image_of_a_page(points: tuple[int, int], pixels: str):
+    content = made_of(b"0 g 5 5 20 20 re f").replace(b"[0 0 99 99]", b"[0 0 %d %d]" % points)
+    assert converted(content, "long.pdf", READS).text == pixels
+
+
 def test_reader_that_is_not_installed_is_a_warning_beside_text():
     def missing(part: MediaPart) -> Conversion:
         raise MissingExtraError("Reading images needs the package x", hint="pip install x")

@@ -26,7 +26,7 @@ _COVERING = frozenset(
 _HIDDEN = 2 | 32
 """The flags Hidden and NoView."""
 _PASSWORD = 1 << 13
-_MAX_ANNOTATIONS, _MAX_OPTIONS, _MAX_FILE = 10_000, 1_000, 100_000_000
+_MAX_ANNOTATIONS, _MAX_OPTIONS, _MAX_BYTES = 10_000, 1_000, 100_000_000
 EMPTY = "____"
 
 
@@ -53,10 +53,10 @@ class Annotations:
     lost: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def annotations_of(document: int, form: int, page: int) -> Annotations:
+def annotations_of(document: int, form: int, page: int, files: AttachedFiles) -> Annotations:
     """Returns the contents of the annotations of a page. `form` is the environment of the document's form, or 0."""
     call = functions()
-    reader = _AnnotationReader(document, form)
+    reader = _AnnotationReader(document, form, files)
     count = call.FPDFPage_GetAnnotCount(page)
     for index in range(min(count, _MAX_ANNOTATIONS)):
         annotation = call.FPDFPage_GetAnnot(page, index)
@@ -71,10 +71,11 @@ def annotations_of(document: int, form: int, page: int) -> Annotations:
 
 
 class _AnnotationReader:
-    def __init__(self, document: int, form: int) -> None:
+    def __init__(self, document: int, form: int, files: AttachedFiles) -> None:
         self._call = functions()
         self._document = document
         self._form = form
+        self._files = files
         self._floats = (ctypes.c_float * 8)()
         self.found = Annotations()
 
@@ -99,7 +100,7 @@ class _AnnotationReader:
         elif kind == "Link":
             self._read_link(annotation)
         elif kind == "FileAttachment":
-            self.found.files.append(file_of(call.FPDFAnnot_GetFileAttachment(annotation)))
+            self.found.files.append(self._files.file(call.FPDFAnnot_GetFileAttachment(annotation)))
         else:
             self._read_comment(annotation, kind)
 
@@ -119,10 +120,19 @@ class _AnnotationReader:
         if kind == "StrikeOut":
             self.found.struck += self._boxes(annotation)
         if not text:
+            self._read_drawn(annotation, kind)
             return
         author = self._string(annotation, b"T")
         by = f" by {author}" if author else ""
         self.found.comments.append(f"[text: {text}]" if kind == "FreeText" else f"[comment{by}: {text}]")
+
+    def _read_drawn(self, annotation: int, kind: str) -> None:
+        """Reads what says something without words: a stamp, by its name, such as NotApproved; ink is counted."""
+        name = self._string(annotation, b"Name") if kind == "Stamp" else ""
+        if name.isalpha():
+            self.found.comments.append(f"[stamp: {name}]")
+        elif kind in ("Stamp", "Ink"):
+            self.lose("drawings")
 
     def _read_field(self, annotation: int) -> None:
         call, form = self._call, self._form
@@ -185,23 +195,35 @@ class _AnnotationReader:
         return found
 
 
-def attached_files(document: int) -> Iterator[tuple[str, bytes | None]]:
-    """Yields the names and contents of the files that a document holds; None for one that is too large."""
-    call = functions()
-    for index in range(min(call.FPDFDoc_GetAttachmentCount(document), _MAX_ANNOTATIONS)):
-        yield file_of(call.FPDFDoc_GetAttachment(document, index))
+class AttachedFiles:
+    """Reads the files that a document holds, up to a size of all of them."""
 
+    def __init__(self, document: int) -> None:
+        self._call = functions()
+        self._document = document
+        self._left = _MAX_BYTES
 
-def file_of(attachment: int | None) -> tuple[str, bytes | None]:
-    """Returns the name and content of an attachment."""
-    call = functions()
-    if not attachment:
-        return "file", None
-    name = string_of(call.FPDFAttachment_GetName, attachment) or "file"
-    size = ctypes.c_ulong()
-    at = ctypes.addressof(size)
-    if not call.FPDFAttachment_GetFile(attachment, None, 0, at) or not 0 < size.value <= _MAX_FILE:
-        return name, None
-    buffer = ctypes.create_string_buffer(size.value)
-    call.FPDFAttachment_GetFile(attachment, ctypes.addressof(buffer), size.value, at)
-    return name, buffer.raw
+    def all(self) -> tuple[list[tuple[str, bytes | None]], int]:
+        """Returns the names and contents of files that are on no page, and how many more there are."""
+        call = self._call
+        count = call.FPDFDoc_GetAttachmentCount(self._document)
+        found = range(min(count, _MAX_ANNOTATIONS))
+        files = [self.file(call.FPDFDoc_GetAttachment(self._document, index)) for index in found]
+        return files, max(0, count - _MAX_ANNOTATIONS)
+
+    def file(self, attachment: int | None) -> tuple[str, bytes | None]:
+        """Returns the name and content of an attachment; None for what is too large, together with those before."""
+        call = self._call
+        if not attachment:
+            return "file", None
+        name = string_of(call.FPDFAttachment_GetName, attachment) or "file"
+        size = ctypes.c_ulong()
+        at = ctypes.addressof(size)
+        if self._left <= 0 or not call.FPDFAttachment_GetFile(attachment, None, 0, at):
+            return name, None
+        self._left -= size.value
+        if self._left < 0 or not size.value:
+            return name, None
+        buffer = ctypes.create_string_buffer(size.value)
+        call.FPDFAttachment_GetFile(attachment, ctypes.addressof(buffer), size.value, at)
+        return name, buffer.raw

@@ -7,6 +7,16 @@ import ctypes
 from .drawings import Box
 from .pdfium import functions
 
+DOWNWARDS = 270
+"""The direction of a text that runs down the page, and whose lines follow each other from right to left."""
+
+
+def mirrored(direction: int) -> int:
+    """Returns the direction of a text that runs in `direction` in a mirror, or that `direction` again. Directions are
+    degrees, counterclockwise; mirrored ones are 360 and the degrees of a text that has the same side up.
+    """
+    return (direction + 180) % 360 + (0 if direction >= 360 else 360)
+
 
 class PageFrame:
     """The box of a page that is shown, and how it is turned."""
@@ -47,6 +57,9 @@ class PageFrame:
 def to_frame(box: Box, angle: int) -> Box:
     """Returns a box in points as left, top, right and bottom in the frame of text of that direction."""
     left, bottom, right, top = box
+    if angle >= 360:
+        left, top, right, bottom = to_frame(box, angle - 360)
+        return -right, top, -left, bottom
     return (
         (left, -top, right, -bottom),
         (bottom, left, top, right),
@@ -58,6 +71,8 @@ def to_frame(box: Box, angle: int) -> Box:
 def from_frame(box: Box, angle: int) -> Box:
     """Returns a box of the frame of text of that direction in points."""
     left, top, right, bottom = box
+    if angle >= 360:
+        return from_frame((-right, top, -left, bottom), angle - 360)
     return (
         (left, -bottom, right, -top),
         (top, left, bottom, right),

@@ -148,8 +148,10 @@ class PdfHandler:
             context.progress(done, len(numbers), "pages")
         renderer.add(LostContent("pages", total - len(numbers), total))
         of_all = "" if len(numbers) == total else f" of {total}"
+        renderer.add_all(block for block in _form(pages) if isinstance(block, LostContent))
         conversion = renderer.conversion(f"images of {_counted(len(numbers))}{of_all}", "pages")
-        return replace(conversion, has_fewer_images=len(numbers) < total)
+        warnings = (*conversion.warnings, *_damage(pages, work.source))
+        return replace(conversion, has_fewer_images=len(numbers) < total, warnings=warnings)
 
 
 def _as_text(pages: PdfPages, numbers: Sequence[int], work: Work, context: MediaContext) -> Conversion | None:
@@ -163,27 +165,30 @@ def _as_text(pages: PdfPages, numbers: Sequence[int], work: Work, context: Media
         context.progress(done, len(numbers), "pages")
         renderer.add_all(_page_blocks(pages, number, context, renderer))
     context.progress(len(numbers), len(numbers), "pages")
-    renderer.add_all(_attached(_files(pages), None))
+    renderer.add_all(_form(pages))
+    renderer.add_all(_files(pages))
     if not renderer.has_content:
         return None
     renderer.add(LostContent("pages", 0, len(numbers)))
-    if pages.has_xfa:
-        renderer.add(LostContent("XFA forms", 1))
     conversion = renderer.conversion(f"text of {_counted(len(numbers))}")
-    return replace(conversion, warnings=(*conversion.warnings, *_pages_without_text(conversion, work.source)))
+    warnings = (*_damage(pages, work.source), *_pages_without_text(conversion, work.source))
+    return replace(conversion, warnings=(*conversion.warnings, *warnings))
 
 
 def _outline(pages: PdfPages) -> Iterator[Block]:
     """Yields the headings that the PDF lists, with their pages; nothing if the list is broken."""
-    from ..blocks import MarkdownText, list_item
+    from ..blocks import LostContent, MarkdownText, list_item
 
     found: list[tuple[int, str, int]] = []
+    lost = 0
     with suppress(CorruptFileError):  # the pages are readable without it
-        found = pages.outline()
+        found, lost = pages.outline()
     if found:
         yield MarkdownText("[outline]", group="list")
     for level, title, page in found:
         yield list_item(f"{title} (page {page})", "-", level)
+    if lost:
+        yield LostContent("headings of the outline", lost, lost + len(found))
 
 
 def _page_blocks(pages: PdfPages, number: int, context: MediaContext, renderer: Renderer) -> Iterator[Block]:
@@ -234,10 +239,28 @@ def _picture(pages: PdfPages, number: int, index: int, place: tuple[float, ...])
         yield Picture(png, name, BlockPlace(page=number, box=place))
 
 
-def _files(pages: PdfPages) -> list[tuple[str, bytes | None]]:
+def _form(pages: PdfPages) -> Iterator[Block]:
+    """Yields the values of an XFA form; the pages of one that cannot be shown only ask for another program."""
+    from ..blocks import LostContent, MarkdownText
+
     with suppress(CorruptFileError):
-        return pages.files()
-    return []
+        lines, lost, is_lost = pages.xfa_form()
+        if lines:
+            yield MarkdownText("\n".join(("[form data]", *lines)))
+        if lost:
+            yield LostContent("form fields", lost)
+        if is_lost:
+            yield LostContent("XFA forms", 1, None, "its pages, which one program draws from data")
+
+
+def _files(pages: PdfPages) -> Iterator[Block]:
+    from ..blocks import LostContent
+
+    with suppress(CorruptFileError):
+        files, lost = pages.files()
+        yield from _attached(files, None)
+        if lost:
+            yield LostContent("files inside", lost)
 
 
 def _attached(files: Sequence[tuple[str, bytes | None]], page: int | None) -> Iterator[Block]:
@@ -263,6 +286,12 @@ def _evenly(numbers: Sequence[int], most: int | None) -> Sequence[int]:
 
 def _counted(pages: int) -> str:
     return f"{pages} page{'' if pages == 1 else 's'}"
+
+
+def _damage(pages: PdfPages, source: str) -> tuple[CallWarning, ...]:
+    if not pages.damage:
+        return ()
+    return (CallWarning("media_damaged", "", f"{source} {pages.damage}"),)
 
 
 def _pages_without_text(conversion: Conversion, source: str) -> tuple[CallWarning, ...]:

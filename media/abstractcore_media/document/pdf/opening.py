@@ -20,6 +20,8 @@ _QUIET = logging.NullHandler()
 _END = re.compile(rb"startxref\s+[1-9]")
 """The end of every PDF. A linearised PDF has another one at its beginning, with a 0."""
 
+_OBJECT = re.compile(rb"\b\d+ \d+ obj\b")
+
 
 def check_ends(data: bytes, source: str) -> None:
     """Raises `MediaError` for content without the begin or the end of a PDF."""
@@ -33,6 +35,11 @@ def check_ends(data: bytes, source: str) -> None:
         raise MediaError(
             f"{source} is truncated: the end of the PDF is missing.", source=source, hint="Download it again."
         )
+
+
+def has_objects_after_its_end(data: bytes) -> bool:
+    """Returns whether objects follow the last end of a PDF: it was cut while it was written or sent."""
+    return _OBJECT.search(data, data.rfind(b"startxref")) is not None
 
 
 def open_pdf(data: bytes, source: str, password: str | None) -> PdfReader:

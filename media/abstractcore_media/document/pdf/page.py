@@ -10,7 +10,7 @@ from typing import Any
 
 from ..blocks import BlockPlace, LostContent, MarkdownText, clean, table
 from ..marks import Marks
-from .annotations import Annotations, Field, annotations_of
+from .annotations import EMPTY, Annotations, AttachedFiles, Field, annotations_of
 from .continued import PageTable, table_on_page
 from .drawings import Box, Drawings, drawings_of
 from .frames import PageFrame, from_frame, to_frame
@@ -24,6 +24,8 @@ from .words import Run, opened_text
 _MEANINGLESS = re.compile("[\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]")
 _JUNK = 0.3
 """The share of characters without a meaning from which on a text layer is unreadable."""
+_LEAST_WORDS, _LETTERS, _LETTERS_OF_A_WORD, _IN_WORDS = 20, 0.7, 3, 0.3
+"""The words from which on such a text is judged, the least share of its letters, and of those in words of so many."""
 _LINES_TOGETHER = 4
 """Lines that share one anchor."""
 _SMALL, _WHOLE = 0.01, 0.9
@@ -32,6 +34,7 @@ _SCANNED, _LITTLE_TEXT = 0.5, 0.05
 """The shares of a page that a scan covers, and that text on a scan covers."""
 _MANY_PATHS, _FEW_WORDS = 200, 0.01
 """Drawings that may be letters, on a page of which words cover no more than this share."""
+_UNFILLED = frozenset({EMPTY, "[ ]", "( )"})
 _DRAWN = 0.03
 """The share of a page from which on what is drawn on it is counted, such as a chart."""
 
@@ -51,15 +54,17 @@ class PageContent:
     """Whether PDFium may have dropped words."""
     tables: list[PageTable] = field(default_factory=list[PageTable])
     """The first and the last one of those in the direction of most words."""
+    filled_fields: int = 0
+    """The fields of a form that have a value."""
 
 
-def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> PageContent:
+def content_of_page(document: Any, number: int, has_hidden_layers: bool, files: AttachedFiles) -> PageContent:
     """Returns the content of a page, which counts from 1, of a document of pypdfium2."""
     form = address_of(document.formenv) if document.formenv else 0
     with opened_page(document, number) as page:
         frame = PageFrame(page)
         drawings = drawings_of(page)
-        annotations = annotations_of(address_of(document), form, page)
+        annotations = annotations_of(address_of(document), form, page, files)
         with opened_text(page, has_hidden_layers) as text:
             runs = text.runs()
             lacks_words = text.lacks(drawings.texts)
@@ -72,6 +77,15 @@ def content_of_page(document: Any, number: int, has_hidden_layers: bool) -> Page
 def is_readable(letters: str) -> bool:
     """Returns whether there is a text that is not junk: fonts without a map to characters give random ones."""
     return bool(letters) and len(_MEANINGLESS.findall(letters)) < _JUNK * len(letters)
+
+
+def _is_junk(runs: dict[int | None, list[Run]]) -> bool:
+    """Returns whether most words on a picture are signs and single letters, which a program took for text."""
+    words = [word for together in runs.values() for run in together for word in run.words]
+    letters = [sum(map(str.isalnum, word)) for word in words]
+    length = sum(map(len, words))
+    in_words = sum(count for count in letters if count >= _LETTERS_OF_A_WORD)
+    return len(words) >= _LEAST_WORDS and sum(letters) < _LETTERS * length and in_words < _IN_WORDS * length
 
 
 class _Composer:
@@ -88,12 +102,13 @@ class _Composer:
         self._written_tables = 0
         self._texts: list[str] = []
         self._boxes: list[Box] = []
+        self._largest_picture = max(map(frame.share, drawings.pictures), default=0.0)
 
     def content(self, runs: dict[int | None, list[Run]], hidden: int) -> PageContent:
         """Returns the blocks of the page, whose words are given by their direction."""
         content, annotations = self._content, self._annotations
         letters = "".join([word for together in runs.values() for run in together for word in run.words])
-        readable = is_readable(letters)
+        readable = is_readable(letters) and not (self._largest_picture >= _SCANNED and _is_junk(runs))
         content.is_scan = self._is_scan(runs) or not (readable or annotations.fields or annotations.comments)
         upright = {angle: together for angle, together in runs.items() if angle is not None and together}
         main = max(upright, key=lambda angle: sum(len(run.words) for run in upright[angle]), default=0)
@@ -108,10 +123,11 @@ class _Composer:
         if hidden:
             annotations.lost["hidden words"] = hidden
         if not content.is_scan and sum(map(self._frame.share, self._drawings.shapes)) >= _DRAWN:
-            annotations.lost["drawings"] = 1
+            annotations.lost["drawings"] = annotations.lost.get("drawings", 0) + 1
         for what, count in annotations.lost.items():
             content.items.append(LostContent(what, count, None, self._group))
         content.files = annotations.files
+        content.filled_fields = sum(1 for each in annotations.fields if each.value not in _UNFILLED)
         return content
 
     def _is_scan(self, runs: dict[int | None, list[Run]]) -> bool:
@@ -119,10 +135,9 @@ class _Composer:
         painted = [run for together in runs.values() for run in together if run.visibility != "unpainted"]
         area = sum((run.right - run.left) * run.size for run in painted) / (self._frame.width * self._frame.height)
         has_layer = any(run.visibility == "unpainted" for together in runs.values() for run in together)
-        largest = max((self._frame.share(box) for box in self._drawings.pictures), default=0.0)
         if has_layer:
             return False
-        return (largest >= _SCANNED and area < _LITTLE_TEXT) or (
+        return (self._largest_picture >= _SCANNED and area < _LITTLE_TEXT) or (
             self._drawings.paths >= _MANY_PATHS and area < _FEW_WORDS
         )
 

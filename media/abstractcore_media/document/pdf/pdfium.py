@@ -48,7 +48,10 @@ FPDFPageObj_SetIsActive i pi | FPDFBitmap_CreateEx p iiipi | FPDFBitmap_Destroy 
 FPDF_RenderPageBitmap i ppiiiiii | FPDFPageObj_GetClipPath p p | FPDFClipPath_CountPaths i p
 FPDFClipPath_CountPathSegments i pi | FPDFClipPath_GetPathSegment p pii
 FPDFDoc_GetAttachmentCount i p | FPDFDoc_GetAttachment p pi | FPDFAttachment_GetName u ppu
-FPDFAttachment_GetFile i ppup | FPDF_GetFormType i p
+FPDFAttachment_GetFile i ppup | FPDF_GetFormType i p | FPDF_DocumentHasValidCrossReferenceTable i p
+FPDF_GetXFAPacketCount i p | FPDF_GetXFAPacketName u pipu | FPDF_GetXFAPacketContent i pipup
+FPDFBookmark_GetFirstChild p pp | FPDFBookmark_GetNextSibling p pp | FPDFBookmark_GetTitle u ppu
+FPDFBookmark_GetDest p pp | FPDFDest_GetDestPageIndex i pp
 """
 """The type of the result and of each argument."""
 
@@ -100,14 +103,12 @@ def check_installed() -> None:
 
 
 def open_document(data: bytes, password: str | None, source: str) -> Any:
-    """Returns the document of pypdfium2, with its form; raises `MediaError` if it is corrupt or encrypted."""
+    """Returns the document of pypdfium2; raises `MediaError` if it is corrupt or encrypted."""
     check_installed()
     pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
     with PDFIUM.get():
         try:
-            document = pypdfium2.PdfDocument(data, password=password)
-            document.init_forms()
-            return document
+            return pypdfium2.PdfDocument(data, password=password)
         except pypdfium2.PdfiumError as error:
             if getattr(error, "err_code", None) == _WRONG_PASSWORD:
                 raise wrong_password(source, password) from error

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +15,13 @@ from abstractcore.schema import MediaPart
 from ...common.content import content_of, source_of
 from ..block_values import block_of, values_of
 from ..blocks import BlockPlace, MarkdownText, clean
-from .annotations import attached_files
+from .annotations import AttachedFiles
 from .continued import PageTable, with_head
-from .opening import corrupt, open_pdf
+from .forms import begin_form, xfa_form
+from .opening import corrupt, has_objects_after_its_end, open_pdf
+from .outline import outline_of
 from .page import PageContent, content_of_page, is_readable
+from .page_image import png_of
 from .pdfium import PDFIUM, address_of, check_installed, functions, open_document
 
 if TYPE_CHECKING:
@@ -28,17 +29,11 @@ if TYPE_CHECKING:
 
     from abstractcore.ports import MediaContext
 
-_DOTS_PER_POINT = 200 / 72
-_MAX_SIDE = 2200
-"""Pixels of the longer side of an image: what OCR and vision models make use of."""
 _SECONDS_PER_PAGE = 60.0
 _MAX_CRASHES = 5
 """Pages that may crash PDFium before the others are lost too."""
-_MAX_HEADINGS, _MAX_HEADING_DEPTH = 1_000, 15
 _MORE = 1.3
 """How many more letters pypdf finds where PDFium drops some."""
-_XFA = frozenset({2, 3})
-"""FORMTYPE_XFA_FULL and FORMTYPE_XFA_FOREGROUND: forms that only programs of one vendor show."""
 
 
 def counted_pages(part: MediaPart) -> Generator[int, Any, None]:
@@ -72,16 +67,19 @@ class PdfPages:
         self._crashes = 0
         self._last_table: tuple[int, PageTable | None] = 0, None
         self.count: int
-        self.has_xfa: bool
-        self.count, self.has_xfa = next(self._answers)
+        self.damage: str
+        self.count, self.damage = next(self._answers)
 
     def close(self) -> None:
         """Ends reading."""
         self._answers.close()
 
-    def outline(self) -> list[tuple[int, str, int]]:
-        """Returns the headings that the PDF lists: their level from 0, their text, and the number of their page."""
-        return [(level, title, page) for level, title, page in self._answer("outline", 0)]
+    def outline(self) -> tuple[list[tuple[int, str, int]], int]:
+        """Returns the headings that the PDF lists: their level from 0, their text, and the number of their page; and
+        how many more there are.
+        """
+        headings, lost = self._answer("outline", 0)
+        return [(level, title, page) for level, title, page in headings], lost
 
     def content(self, number: int) -> PageContent:
         """Returns the content of a page."""
@@ -97,9 +95,19 @@ class PdfPages:
         """Returns a PNG of a page, or of a part of it; None for a blank one."""
         return self._answer("image", number, place)
 
-    def files(self) -> list[tuple[str, bytes | None]]:
-        """Returns the files that the PDF holds; None stands for the content of one that is too large."""
-        return [(name, data) for name, data in self._answer("files", 0)]
+    def files(self) -> tuple[list[tuple[str, bytes | None]], int]:
+        """Returns the files that the PDF holds; None stands for the content of one that is too large; and how many more
+        there are.
+        """
+        files, lost = self._answer("files", 0)
+        return [(name, data) for name, data in files], lost
+
+    def xfa_form(self) -> tuple[list[str], int, bool]:
+        """Returns, after the contents of all pages were asked for, the values of an XFA form that no field has, how
+        many more there are, and whether the form cannot be shown.
+        """
+        lines, lost, is_lost = self._answer("form", 0)
+        return lines, lost, is_lost
 
     def _answer(self, wanted: str, number: int, detail: Sequence[float] = ()) -> Any:
         try:
@@ -124,11 +132,11 @@ def answered(part: MediaPart, password: str | None) -> Generator[Any, tuple[str,
     """Yields, for each name of a method, page and place that is sent, whether it was successful, and the answer or the
     reason.
 
-    The first value is the number of pages, and whether there is a form that cannot be read.
+    The first value is the number of pages, and what is damaged, or "".
     """
     document = _PdfiumDocument(part, password)
     try:
-        wanted, number, detail = yield document.count(), document.has_xfa()
+        wanted, number, detail = yield document.count(), document.damage()
         while True:
             try:
                 answer = True, document.answer(wanted, number, detail)
@@ -147,6 +155,10 @@ class _PdfiumDocument:
         self._source = source_of(part)
         self._password = password
         self._document = open_document(self._data, password, self._source)
+        with PDFIUM.get():
+            begin_form(self._document, self._data)
+            self._files = AttachedFiles(address_of(self._document))
+        self._filled_fields = 0
         self._has_hidden_layers: bool | None = None
         self._reader: PdfReader | None = None
 
@@ -161,10 +173,16 @@ class _PdfiumDocument:
                     raise corrupt(self._source) from error
             return count
 
-    def has_xfa(self) -> bool:
-        """Returns whether it has a form that PDFium does not read."""
+    def damage(self) -> str:
+        """Returns what is damaged: PDFium reads objects that it finds, without the table that lists them, if need be;
+        "" if nothing is.
+        """
+        if has_objects_after_its_end(self._data):
+            return "is truncated: its end is missing."
         with PDFIUM.get():
-            return functions().FPDF_GetFormType(address_of(self._document)) in _XFA
+            if functions().FPDF_DocumentHasValidCrossReferenceTable(address_of(self._document)):
+                return ""
+        return "is truncated or damaged: the list of its objects is missing or wrong, so that some of them may be lost."
 
     def close(self) -> None:
         """Releases the memory of PDFium."""
@@ -172,13 +190,16 @@ class _PdfiumDocument:
             self._document.close()
 
     def answer(self, wanted: str, number: int, detail: Sequence[float]) -> Any:
-        """Returns the content or image of a page, or the outline or attached files of the document, as plain values."""
+        """Returns the content or image of a page, or the outline, attached files or form, as plain values."""
         with PDFIUM.get():
             match wanted:
                 case "outline":
-                    return list(self._outline())
+                    outline = outline_of(address_of(self._document))
+                    return outline.headings, outline.lost
                 case "files":
-                    return list(attached_files(address_of(self._document)))
+                    return self._files.all()
+                case "form":
+                    return xfa_form(self._document, self._filled_fields)
                 case "image":
                     return self._image(number, detail)
                 case _:
@@ -187,7 +208,8 @@ class _PdfiumDocument:
     def _content(self, number: int) -> Any:
         if self._has_hidden_layers is None:
             self._has_hidden_layers = _has_hidden_layers(self._data, self._source, self._password)
-        content = content_of_page(self._document, number, self._has_hidden_layers)
+        content = content_of_page(self._document, number, self._has_hidden_layers, self._files)
+        self._filled_fields += content.filled_fields
         if content.lacks_words:
             self._take_words_of_pypdf(content, number)
         items = [item if isinstance(item, int) else values_of(item) for item in content.items]
@@ -206,22 +228,10 @@ class _PdfiumDocument:
                 others = [item for item in content.items if not isinstance(item, MarkdownText)]
                 content.items = [MarkdownText(text, BlockPlace(page=number), f"page {number}"), *others]
 
-    def _outline(self) -> Iterator[tuple[int, str, int]]:
-        count = 0
-        for entry in self._document.get_toc(max_depth=_MAX_HEADING_DEPTH):
-            target = entry.get_dest()
-            page = None if target is None else target.get_index()
-            title = " ".join(clean(entry.get_title() or "").split())
-            if title and page is not None:
-                yield entry.level, title, page + 1
-                count += 1
-            if count == _MAX_HEADINGS:
-                return
-
     def _image(self, number: int, place: Sequence[float]) -> bytes | None:
         page = self._document[number - 1]
         try:
-            return _png(page, place)
+            return png_of(page, place)
         finally:
             page.close()
 
@@ -239,38 +249,3 @@ def _has_hidden_layers(data: bytes, source: str, password: str | None) -> bool:
         shown: Any = layers.get_object().get("/D").get_object() if layers is not None else {}
         return bool(shown.get("/OFF")) or shown.get("/BaseState") == "/OFF"
     return False
-
-
-def _png(page: Any, place: Sequence[float]) -> bytes | None:
-    """Returns a PNG of a part of a page, given as shares of it; None for a blank one."""
-    width, height = page.get_size()
-    left, top, right, bottom = place
-    crop = (left * width, (1 - bottom) * height, (1 - right) * width, top * height)
-    longest = max((right - left) * width, (bottom - top) * height, 1.0)
-    bitmap = page.render(scale=min(_DOTS_PER_POINT, _MAX_SIDE / longest), crop=crop, rev_byteorder=True)
-    try:
-        size, channels, stride = bitmap.width, bitmap.n_channels, bitmap.stride
-        pixels = bytes(bitmap.buffer)
-        rows = [pixels[start : start + size * channels] for start in range(0, stride * bitmap.height, stride)]
-        if rows and all(row == rows[0] for row in rows) and len(set(rows[0])) <= 1:
-            return None
-        if channels == 4:
-            rows = [_without_alpha(row) for row in rows]
-        colours = 0 if channels == 1 else 2
-        header = struct.pack(">IIBBBBB", size, bitmap.height, 8, colours, 0, 0, 0)
-    finally:
-        bitmap.close()
-    packed = zlib.compress(b"".join(b"\0" + row for row in rows), 3)
-    chunks = (_chunk(b"IHDR", header), _chunk(b"IDAT", packed), _chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
-def _without_alpha(row: bytes) -> bytes:
-    kept = bytearray(len(row) // 4 * 3)
-    for channel in range(3):
-        kept[channel::3] = row[channel::4]
-    return bytes(kept)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -19,21 +19,24 @@ PDF = FormatVocabulary(
             annotation:Text annotation:Line annotation:Square annotation:Circle annotation:Polygon annotation:PolyLine
             annotation:Highlight annotation:Underline annotation:Squiggly annotation:Stamp annotation:Caret
             annotation:Ink""",
+        "names of stamps to [stamp: ...]": "stamp:named",
         "text typed on the page to [text: ...]": "annotation:FreeText",
         "fields of forms to their values, ____ if empty": """
             annotation:Widget field:TextField field:ComboBox field:ListBox""",
         "check boxes to [x], radio buttons to (x)": "field:CheckBox field:RadioButton",
         "attached files, as those of a mail": "annotation:FileAttachment",
+        "values of XFA forms that no field shows to [form data]": "form:XFA-data",
     },
     lost={
         "hidden words": "words:hidden",
-        "drawings": "object:shading words:drawn",
+        "drawings": "object:shading words:drawn ink:drawn",
         "hidden form fields": "field:hidden",
         "hidden annotations": "annotation:hidden",
         "passwords": "field:password",
         "signatures": "field:Signature",
         "form fields": "field:Unknown annotation:XFAWidget",
         "XFA forms": "form:XFA",
+        "headings of the outline": "outline:after-1000",
         "sounds": "annotation:Sound",
         "videos": "annotation:Movie annotation:Screen annotation:RichMedia",
         "3D models": "annotation:3D",

@@ -13,6 +13,7 @@ from operator import gt, sub
 from typing import Any
 
 from ..marks import PLAIN, Marks
+from .frames import DOWNWARDS, mirrored
 from .pdfium import functions
 
 _LINES = re.compile(r"[^\r\n]+")
@@ -23,6 +24,7 @@ _LIGATURES = str.maketrans(
     {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
 )
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
+_EAST_ASIAN = re.compile("[\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef]")
 _INVISIBLE_MODES = frozenset({3, 7})
 _LIGHT, _FAINT = 216, 40
 """Fill colors from which on a word may be invisible on paper, and opacities up to which it may be anywhere."""
@@ -95,9 +97,11 @@ class _Painting:
 
     size: float
     angle: int | None
-    """Degrees of its direction, counterclockwise; None for a diagonal text."""
+    """Its direction, as `frames.py` counts it; None for a diagonal text."""
     visibility: str
     owner: int
+    is_vertical: bool = False
+    """Whether its characters are upright, one below the other."""
 
 
 class TextPage:
@@ -113,6 +117,7 @@ class TextPage:
         self._channels = (ctypes.c_uint * 4)()
         self._text = self._whole_text()
         self._has_ligatures = _LIGATURE.search(self._text) is not None
+        self._has_east_asian = _EAST_ASIAN.search(self._text) is not None
 
     def runs(self) -> dict[int | None, list[Run]]:
         """Returns the words in the order of the page's content, by their direction."""
@@ -121,8 +126,12 @@ class TextPage:
             spans = [match.span() for match in _WORDS.finditer(self._text, *line.span())]
             for begin, end, owner in self._owned(spans):
                 painting = self._paintings.get(owner) or self._painting(owner, spans[begin][0])
-                if painting.size > 0:
-                    found.setdefault(painting.angle, []).extend(self._runs(spans[begin:end], painting))
+                if painting.size <= 0:
+                    continue
+                together = spans[begin:end]
+                if self._has_east_asian and not painting.angle and self._is_vertical(together):
+                    painting = replace(painting, angle=DOWNWARDS, is_vertical=True)
+                found.setdefault(painting.angle, []).extend(self._runs(together, painting))
         return found
 
     def lacks(self, texts: Sequence[int]) -> bool:
@@ -180,12 +189,15 @@ class TextPage:
 
     def _painting(self, owner: int, index: int) -> _Painting:
         call, floats = self._call, self._floats
-        size, angle = 0.0, 0.0
+        size, angle, is_mirrored = 0.0, 0.0, False
         if call.FPDFText_GetMatrix(self._handle, index, ctypes.addressof(floats)):
             size = call.FPDFText_GetFontSize(self._handle, index) * math.hypot(floats[2], floats[3])
             angle = math.degrees(math.atan2(floats[1], floats[0])) % 360
+            is_mirrored = floats[0] * floats[3] < floats[1] * floats[2]
         turn = round(angle / 90) * 90
         turned = turn % 360 if abs(angle - turn) <= _UPRIGHT else None
+        if turned is not None and is_mirrored:
+            turned = mirrored(turned)
         painting = _Painting(size, turned, self._visibility(owner, size), owner)
         self._paintings[owner] = painting
         return painting
@@ -210,7 +222,8 @@ class TextPage:
         handle, text, size = self._handle, self._text, painting.size
         box, at, of_char = self._floats, ctypes.addressof(self._floats), self._call.FPDFText_GetLooseCharBox
         angle = painting.angle or 0
-        near, far = _EDGES[angle]
+        along = mirrored(angle) if angle >= 360 else angle
+        near, far = _EDGES[along]
         lefts: list[float] = []
         rights: list[float] = []
         for begin, end in spans:
@@ -219,14 +232,14 @@ class TextPage:
             if end - begin > 1:
                 of_char(handle, end - 1, at)
             rights.append(box[far])
-        if angle >= 180:
+        if along >= 180:
             lefts, rights = [-left for left in lefts], [-right for right in rights]
         words = [text[begin:end] for begin, end in spans]
         if self._has_ligatures:
             words = [word.translate(_LIGATURES) for word in words]
         begin = spans[0][0]
         follows = begin > 0 and not text[begin - 1].isspace()
-        base = _down(*self._origin(begin), angle)
+        base = _down(*self._origin(begin, is_vertical=painting.is_vertical), angle % 360)
         run = Run(words, lefts, rights, base, size, follows, painting.visibility, owner=painting.owner)
         if any(map(gt, lefts, rights)):  # from right to left
             run.lefts, run.rights = list(map(min, lefts, rights)), list(map(max, lefts, rights))
@@ -243,7 +256,18 @@ class TextPage:
                 yield run.part(begin, index)
                 begin = index
 
-    def _origin(self, index: int) -> tuple[float, float]:
+    def _is_vertical(self, spans: Sequence[tuple[int, int]]) -> bool:
+        """Returns whether the last character of a text stands below the first one."""
+        box, at, of_char = self._floats, ctypes.addressof(self._floats), self._call.FPDFText_GetLooseCharBox
+        of_char(self._handle, spans[0][0], at)
+        left, _, right, bottom = box[:4]
+        of_char(self._handle, spans[-1][1] - 1, at)
+        return box[1] <= bottom + 0.1 * (right - left) and box[0] < right and box[2] > left
+
+    def _origin(self, index: int, *, is_vertical: bool) -> tuple[float, float]:
+        if is_vertical:
+            self._call.FPDFText_GetLooseCharBox(self._handle, index, ctypes.addressof(self._floats))
+            return self._floats[0], self._floats[1]
         at = ctypes.addressof(self._doubles)
         self._call.FPDFText_GetCharOrigin(self._handle, index, at, at + 8)
         return self._doubles[0], self._doubles[1]
