@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import NamedTuple
 
 from .blocks import LostContent, clean
 
 _MAX_KINDS, _MAX_PLACES, _MAX_NAME = 50, 20, 60
 """What is counted apart in one file, and in one kind of loss: hostile files have a new name for each element."""
 _OTHERS = "elements of other kinds"
+_MAX_NAMES = 10_000
+"""The names that are remembered: a hostile file may have a new one for each element."""
 
 Kinds = Mapping[str, str]
 """Names of kinds, separated by spaces, by what they are called in the documentation and, if lost, in `lost`."""
@@ -93,6 +96,51 @@ def _each_kind(kinds: Kinds) -> Iterator[tuple[str, str]]:
             yield what, name
 
 
+class ElementKind(NamedTuple):
+    """What becomes of the elements of one name."""
+
+    tag: str
+    treatment: Treatment
+    what: str
+    place: str
+
+
+class ElementNames:
+    """The names of elements and attributes as a parser gives them, "address}local", in all XML of one file."""
+
+    def __init__(self, vocabulary: FormatVocabulary) -> None:
+        self.tags: dict[str, str] = {}
+        """The names without addresses, as far as they are remembered."""
+        self.read: dict[str, str] = {}
+        """Those of elements that are read and that begin no place."""
+        self._vocabulary = vocabulary
+        self._kinds: dict[str, ElementKind] = {}
+
+    def tag(self, name: str) -> str:
+        """Returns a name without its address; attributes that name a relationship of a package keep a prefix."""
+        found = self.tags.get(name)
+        if found is None:
+            namespace, _, found = name.rpartition("}")
+            if "/officeDocument/" in namespace and namespace.endswith("/relationships"):
+                found = f"r:{found}"
+            if len(self.tags) < _MAX_NAMES:
+                self.tags[name] = found
+        return found
+
+    def kind(self, name: str) -> ElementKind:
+        """Returns what becomes of the elements of a name."""
+        found = self._kinds.get(name)
+        if found is None:
+            kind = self._vocabulary.kind(name)
+            treatment, what = self._vocabulary.treatment(kind)
+            found = ElementKind(self.tag(name), treatment, what, self._vocabulary.places.get(kind, ""))
+            if len(self._kinds) < _MAX_NAMES:
+                self._kinds[name] = found
+                if treatment is Treatment.READ and not found.place:
+                    self.read[name] = found.tag
+        return found
+
+
 class LossTally:
     """The losses in one reading of one part of a file, at most so many kinds and places."""
 
@@ -116,6 +164,7 @@ class LossCounter:
         self.vocabulary = vocabulary
         self.place = ""
         """Where the reader is, such as "slide 2"; parsers with places of their own do without."""
+        self.names = ElementNames(vocabulary)
         self._own = LossTally()
         self._parts: dict[str, tuple[int, LossTally]] = {}
         self._members: Sequence[str] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
@@ -16,34 +16,39 @@ from .vocabulary import FIELDS
 
 _NO_NUMBER = "NaN"
 """What charts have in the cells of missing values."""
+_ON_MASTERS = SHAPES | {f"{kind}{side}" for kind in ("header", "footer") for side in ("", "-first", "-left")}
+_ON_MASTERS |= {"page-layout-properties"}
 _IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})
 
 
-def edges(package: OpenDocument, kind: str) -> Iterator[Block]:
-    """Yields the texts of headers or footers, each once; not those that have fields only, such as page numbers."""
-    wanted = frozenset({kind, f"{kind}-first", f"{kind}-left"})
-    yield from _once(kind, package, package.elements("styles.xml", wanted))
+class MasterPages:
+    """The texts on the pages or slides of all masters, each once, and the sizes of the pages."""
 
+    def __init__(self, package: OpenDocument) -> None:
+        self.sizes: list[Element] = []
+        self._blocks: dict[str, dict[str, Block]] = {"header": {}, "footer": {}, "background": {}}
+        for element in package.elements("styles.xml", _ON_MASTERS):
+            if element.tag == "page-layout-properties":
+                self.sizes.append(element)
+            elif element.tag not in SHAPES:
+                self._add(element.tag.partition("-")[0], element, package)
+            elif element.get("class") is None:  # others say what to fill in
+                self._add("background", element, package)
 
-def background(package: OpenDocument) -> Iterator[Block]:
-    """Yields the texts that stand on the pages or slides of a master, each once; not those that say what to fill in."""
-    shapes = package.elements("styles.xml", SHAPES | {"header", "footer"})
-    own = (each for each in shapes if each.tag in SHAPES and each.get("class") is None)
-    yield from _once("background", package, own)
+    def blocks(self, kind: str) -> Iterator[Block]:
+        """Yields the texts of headers, footers or backgrounds, and what is lost there."""
+        yield from self._blocks[kind].values()
 
-
-def _once(kind: str, package: OpenDocument, elements: Iterable[Element]) -> Iterator[Block]:
-    texts: dict[str, None] = {}
-    for element in elements:
-        if element.tag in SHAPES or _has_own_text(element):
-            texts[" ".join(all_texts(element).split())] = None
+    def _add(self, kind: str, element: Element, package: OpenDocument) -> None:
+        found = self._blocks[kind]
+        text = " ".join(all_texts(element).split()) if element.tag in SHAPES or _has_own_text(element) else ""
+        if text:  # not fields only, such as the number of a page
+            found[text] = MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
         for tag, what in (("image", "pictures"), ("object", "embedded objects")):
             for each in element.iter(tag):
                 path = each.get("href", "")
                 package.passes(path)
-                yield LostContent(what, 1, where=f"{kind}: {path}" if path else kind)
-    for text in filter(None, texts):
-        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+                found[f"{what} {len(found)}"] = LostContent(what, 1, where=f"{kind}: {path}" if path else kind)
 
 
 def _has_own_text(element: Element) -> bool:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_item
 from ..format_handler import DocumentFile
-from .frames import alternative_text, background, edges, frame_blocks, inner_shapes
+from .frames import MasterPages, alternative_text, frame_blocks, inner_shapes
 from .package import OpenDocument
 from .paragraphs import comment_of, text_of, texts_of
 from .references import SHAPES
@@ -24,11 +24,11 @@ _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument presentation, slide by slide."""
     package = OpenDocument(file, "OpenDocument presentation")
-    layouts = package.elements("styles.xml", frozenset({"page-layout-properties"}))
-    sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in layouts]
+    masters = MasterPages(package)
+    sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in masters.sizes]
     # The layouts of notes and handouts are upright, those of slides are not.
     size = next(((width, height) for width, height in sizes if width > height > 0), (0.0, 0.0))
-    yield from edges(package, "header")
+    yield from masters.blocks("header")
     number = 0
     hidden: set[str] = set()
     for element in package.elements("content.xml", frozenset({"page", "style"})):
@@ -45,8 +45,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
         text = _notes(notes) if notes is not None else ""
         if text:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
-    yield from edges(package, "footer")
-    yield from background(package)
+    yield from masters.blocks("footer")
+    yield from masters.blocks("background")
     yield from package.account()
 
 

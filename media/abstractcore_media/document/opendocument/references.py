@@ -85,8 +85,8 @@ class References:
 
     def _mark(self, element: Element, inherited: RunProperties) -> None:
         own = self._styles.of(element)
-        if own is not NO_PROPERTIES:
-            inherited = own.over(inherited)
+        if own is not NO_PROPERTIES and (found := own.over(inherited)) != inherited:
+            inherited = found
             element.set(RISE, inherited.rise or "")
             element.set(STRUCK, "struck" if inherited.is_struck else "")
             element.set(HIDDEN, "hidden" if inherited.is_hidden else "")
