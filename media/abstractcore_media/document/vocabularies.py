@@ -18,6 +18,7 @@ from .blocks import LostContent, clean
 _MAX_KINDS, _MAX_PLACES, _MAX_NAME = 50, 20, 60
 """What is counted apart in one file, and in one kind of loss: hostile files have a new name for each element."""
 _OTHERS = "elements of other kinds"
+HIDDEN_TEXTS = "hidden texts"
 _MAX_NAMES = 10_000
 """The names that are remembered: a hostile file may have a new one for each element."""
 
@@ -46,7 +47,8 @@ class FormatVocabulary:
 
     The names of kinds are separated by spaces; "style:*" and "image/*" stand for others that begin so. `namespaces` has
     the prefix for each address. `places` are kinds that begin a place: "sheet name" is the word for it, and the
-    attribute that has its name, without which it is numbered. Members of packages are declared by patterns of paths.
+    attribute that has its name, without which it is numbered. `hidden` are elements that are lost where they have one
+    of these attributes, such as "display=none". Members of packages are declared by patterns of paths.
     """
 
     source: str
@@ -57,6 +59,7 @@ class FormatVocabulary:
     properties: str = ""
     namespaces: Mapping[str, str] = field(default_factory=dict[str, str])
     places: Mapping[str, str] = field(default_factory=dict[str, str])
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
     lost_members: Kinds = field(default_factory=dict[str, str])
     left_out_members: Kinds = field(default_factory=dict[str, str])
 
@@ -103,6 +106,8 @@ class ElementKind(NamedTuple):
     treatment: Treatment
     what: str
     place: str
+    hidden: frozenset[str]
+    """Attributes that hide such an element, as "display=none"."""
 
 
 class ElementNames:
@@ -112,7 +117,7 @@ class ElementNames:
         self.tags: dict[str, str] = {}
         """The names without addresses, as far as they are remembered."""
         self.read: dict[str, str] = {}
-        """Those of elements that are read and that begin no place."""
+        """Those of elements that are always read, and that begin no place."""
         self._vocabulary = vocabulary
         self._kinds: dict[str, ElementKind] = {}
 
@@ -133,10 +138,11 @@ class ElementNames:
         if found is None:
             kind = self._vocabulary.kind(name)
             treatment, what = self._vocabulary.treatment(kind)
-            found = ElementKind(self.tag(name), treatment, what, self._vocabulary.places.get(kind, ""))
+            place, hidden = self._vocabulary.places.get(kind, ""), self._vocabulary.hidden.get(kind, "")
+            found = ElementKind(self.tag(name), treatment, what, place, frozenset(hidden.split()))
             if len(self._kinds) < _MAX_NAMES:
                 self._kinds[name] = found
-                if treatment is Treatment.READ and not found.place:
+                if treatment is Treatment.READ and not (place or hidden):
                     self.read[name] = found.tag
         return found
 

@@ -13,7 +13,7 @@ from xml.parsers import expat
 
 from abstractcore.errors import MediaError
 
-from .vocabularies import ElementNames, FormatVocabulary, LossCounter, LossTally, Treatment
+from .vocabularies import HIDDEN_TEXTS, ElementKind, ElementNames, FormatVocabulary, LossCounter, LossTally, Treatment
 
 Elements: TypeAlias = Generator[Element]
 
@@ -178,7 +178,8 @@ class _Collector:
         kind = self._names.kind(name)
         if kind.place:
             self._begin_place(kind.place, attributes)
-        if kind.treatment is Treatment.READ:
+        is_hidden = bool(kind.hidden) and self._is_hidden(kind, attributes)
+        if kind.treatment is Treatment.READ and not is_hidden:
             return kind.tag
         if kind.treatment is Treatment.UNKNOWN:
             has_reference = any(map(_is_reference, attributes))
@@ -191,11 +192,14 @@ class _Collector:
         if kind.treatment is Treatment.PROPERTY:
             self._known = self._names.tags
             return kind.tag
-        if kind.treatment is Treatment.LOST:
-            self._count(kind.what)
+        if is_hidden or kind.treatment is Treatment.LOST:
+            self._count(HIDDEN_TEXTS if is_hidden else kind.what)
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start_unseen, self._end_unseen
         self.parser.CharacterDataHandler = None
         return None
+
+    def _is_hidden(self, kind: ElementKind, attributes: dict[str, str]) -> bool:
+        return any(f"{self._names.tag(name)}={value}" in kind.hidden for name, value in attributes.items())
 
     def _start_unseen(self, *_: object) -> None:
         self._depth += 1

@@ -24,7 +24,7 @@ _NOTHING = Element("none")
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
+class ChartSeries:
     """Values by index. `across` are the categories or x values."""
 
     name: str
@@ -51,16 +51,18 @@ def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> I
     series = [each for each in series if each.values]
     title, axes = _title(chart.find("chart")), _axis_titles(chart)
     yield MarkdownText(f"[{'; '.join(filter(None, (_kind(chart) + (f': {title}' if title else ''), *axes)))}]", place)
-    if not series:
-        return
+    yield from table(((row, place) for row in series_rows(series, axes)), name)
+
+
+def series_rows(series: Sequence[ChartSeries], axes: Sequence[str]) -> Iterator[list[str]]:
+    """Returns the rows of a table of series; `axes` are the titles of axes, such as "x: Year"."""
     is_wide = not any(each.is_xy for each in series) or (
         not any(each.sizes for each in series) and all(each.across == series[0].across for each in series)
     )
-    rows = _wide(series, axes) if is_wide else _long(series)
-    yield from table(((row, place) for row in rows), name)
+    return iter(()) if not series else _wide(series, axes) if is_wide else _long(series)
 
 
-def _wide(series: Sequence[_Series], axes: Sequence[str]) -> Iterator[list[str]]:
+def _wide(series: Sequence[ChartSeries], axes: Sequence[str]) -> Iterator[list[str]]:
     """Yields a row for each category, with the value that each series has for it."""
     is_xy = series[0].is_xy
     across = "x" if is_xy else "Chart"
@@ -79,7 +81,7 @@ def _wide(series: Sequence[_Series], axes: Sequence[str]) -> Iterator[list[str]]
             yield [label, *(values.get(column, "") for column in range(len(series)))]
 
 
-def _long(series: Sequence[_Series]) -> Iterator[list[str]]:
+def _long(series: Sequence[ChartSeries]) -> Iterator[list[str]]:
     """Yields a row for each point: series have x values of their own."""
     has_sizes = any(each.sizes for each in series)
     yield ["Series", "x", "y", *(["size"] if has_sizes else [])]
@@ -89,7 +91,7 @@ def _long(series: Sequence[_Series]) -> Iterator[list[str]]:
             yield [each.name, each.across.get(index, str(index + 1)), each.values[index], *size]
 
 
-def _series(element: Element, number: int, *, is_1904: bool) -> _Series:
+def _series(element: Element, number: int, *, is_1904: bool) -> ChartSeries:
     parts = {
         tag: _points(found, is_1904=is_1904)
         for tag in ("tx", "cat", "xVal", "val", "yVal", "bubbleSize")
@@ -98,7 +100,7 @@ def _series(element: Element, number: int, *, is_1904: bool) -> _Series:
     name = " ".join(parts.get("tx", {}).values()) or f"Series {number}"
     across, values = parts.get("xVal", parts.get("cat", {})), parts.get("yVal", parts.get("val", {}))
     values = {index: text for index, text in values.items() if text not in _NO_VALUE}
-    return _Series(name, across, values, parts.get("bubbleSize", {}), "yVal" in parts)
+    return ChartSeries(name, across, values, parts.get("bubbleSize", {}), "yVal" in parts)
 
 
 def _points(element: Element, *, is_1904: bool) -> dict[int, str]:
@@ -142,7 +144,7 @@ def _grouped(levels: Sequence[dict[int, str]]) -> dict[int, str]:
     return joined
 
 
-def _newer_series(chart: Element) -> Iterator[_Series]:
+def _newer_series(chart: Element) -> Iterator[ChartSeries]:
     """Yields the series of waterfall, funnel, histogram and other charts of newer programs (chartex)."""
     data = {each.get("id"): each for each in chart.iterfind("chartData/data")}
     for number, each in enumerate(chart.iter("series"), 1):
@@ -163,7 +165,7 @@ def _newer_series(chart: Element) -> Iterator[_Series]:
             if index.isdecimal() and int(index[:6]) in names:
                 names[int(index[:6])] += " (total)"
         name = text_inside(each.find("tx") or _NOTHING, "v") or f"Series {number}"
-        yield _Series(name, names, points, {}, is_xy=False)
+        yield ChartSeries(name, names, points, {}, is_xy=False)
 
 
 def _levels(dimension: Element | None) -> Iterator[Element]:

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, PageStart, heading, list_item, table
 from ..format_handler import DocumentFile
 from ..sheets import comment_text
+from ..vocabularies import HIDDEN_TEXTS
 from .charts import chart_blocks
 from .drawing_text import body_lines, link_target, own_text, paragraph_text
 from .embedded import embedded_file
@@ -157,7 +158,7 @@ class _Slide:
             text = "\n".join(paragraph_text(paragraph, self._relations) for paragraph in cell.iter("p"))
             if cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE:
                 if text.strip():
-                    self._package.losses.count("hidden texts")
+                    self._package.losses.count(HIDDEN_TEXTS)
                 text = ""
             cells.append(text)
         return cells

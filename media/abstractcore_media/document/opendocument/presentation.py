@@ -18,6 +18,8 @@ from .vocabulary import OPEN_DOCUMENT
 VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
 
 _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
+_RUNNING = {"header-decl": "header", "footer-decl": "footer", "date-time-decl": "footer"}
+"""What many slides repeat: elements that have the text of it, once."""
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
 
 
@@ -31,7 +33,11 @@ def read(file: DocumentFile) -> Iterator[Block]:
     yield from masters.blocks("header")
     number = 0
     hidden: set[str] = set()
-    for element in package.elements("content.xml", frozenset({"page", "style"})):
+    running: dict[str, str] = {}
+    for element in package.elements("content.xml", frozenset({"page", "style", *_RUNNING})):
+        if element.tag in _RUNNING:
+            running[" ".join("".join(element.itertext()).split())] = _RUNNING[element.tag]
+            continue
         if element.tag == "style":
             if any(each.get("visibility") == "hidden" for each in element):
                 hidden.add(element.get("name", ""))
@@ -45,6 +51,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
         text = _notes(notes) if notes is not None else ""
         if text:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
+    for text, kind in running.items():
+        yield MarkdownText(f"[{kind}: {text}]" if text else "", BlockPlace(member=kind), kind)
     yield from masters.blocks("footer")
     yield from masters.blocks("background")
     yield from package.account()
