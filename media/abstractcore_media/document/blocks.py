@@ -137,6 +137,12 @@ def table(rows: Iterable[tuple[Sequence[str], BlockPlace]], name: str) -> Iterat
             yield MarkdownText("|" + " --- |" * width, NOWHERE, name)
 
 
+def inner_row(cells: Sequence[str]) -> str:
+    """Returns a row of a table that stands in a cell of another one, as a line of it; "" for one without text."""
+    texts = [" ".join(cell.split()) for cell in cells]
+    return " | ".join(texts) if any(texts) else ""
+
+
 def _row(cells: Sequence[str], width: int) -> str:
     """Returns a row of at least `width` cells; line breaks become <br>, as Markdown has no other way."""
     texts = [_LINES.sub("<br>", cell.strip()).replace("|", r"\|") for cell in cells]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from math import isfinite
 
-from .office.cell_formats import hidden_number
+from .office.cell_formats import CLOSE, TYPED_DIGITS, hidden_number
 from .office.number_formats import exact, general
 
 _DIGITS = re.compile(r"\d[\d.,'\u2019 \xa0\u202f]*(?:E[+-]?\d{1,3})?", re.IGNORECASE)
@@ -34,6 +34,8 @@ def text_of_number(text: str, value: str, *, is_computed: bool) -> str:
         return text or value
     if not text.strip():
         return general(number)
+    if len(text) < 40 and _shows_number(text, number, is_computed=is_computed):
+        return text
     expected = exact(number)
     found = list(_numbers(text))
     if not found:
@@ -77,10 +79,23 @@ def text_of_duration(text: str, value: str) -> str:
     return text if hours < 24 or hours in shown or total // 60 in shown or total in shown else f"{text} ({clock})"
 
 
+def _shows_number(text: str, number: float, *, is_computed: bool) -> bool:
+    """Returns whether a text is the number with a decimal point, or near enough; only some texts that are, are seen."""
+    try:
+        shown = float(text.replace(",", ""))
+    except ValueError:
+        return False
+    if shown == number:
+        return True
+    digits = f"{number:.15g}"
+    is_measured = is_computed or ("." in digits and "e" not in digits and len(digits.lstrip("-0.")) > TYPED_DIGITS + 1)
+    return is_measured and abs(number - shown) < CLOSE * abs(number)
+
+
 def _numbers(text: str) -> Iterator[Decimal]:
     """Yields the numbers that a text may stand for, whatever sign stands before them."""
     scale = -2 if "%" in text else 0
-    if (part := _FRACTION.search(text[:100])) and int(part[3]):
+    if "/" in text and (part := _FRACTION.search(text[:100])) and int(part[3]):
         yield int(part[1] or 0) + Decimal(int(part[2])) / int(part[3])
     for found in _DIGITS.finditer(text[:200]):
         digits, _, power = found[0].upper().partition("E")

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import NamedTuple
 
 from .blocks import LostContent, clean
 
 _MAX_KINDS, _MAX_PLACES, _MAX_NAME = 50, 20, 60
 """What is counted apart in one file, and in one kind of loss: hostile files have a new name for each element."""
 _OTHERS = "elements of other kinds"
+HIDDEN_TEXTS = "hidden texts"
+_MAX_NAMES = 10_000
+"""The names that are remembered: a hostile file may have a new one for each element."""
 
 Kinds = Mapping[str, str]
 """Names of kinds, separated by spaces, by what they are called in the documentation and, if lost, in `lost`."""
@@ -43,7 +47,8 @@ class FormatVocabulary:
 
     The names of kinds are separated by spaces; "style:*" and "image/*" stand for others that begin so. `namespaces` has
     the prefix for each address. `places` are kinds that begin a place: "sheet name" is the word for it, and the
-    attribute that has its name, without which it is numbered. Members of packages are declared by patterns of paths.
+    attribute that has its name, without which it is numbered. `hidden` are elements that are lost where they have one
+    of these attributes, such as "display=none". Members of packages are declared by patterns of paths.
     """
 
     source: str
@@ -54,6 +59,7 @@ class FormatVocabulary:
     properties: str = ""
     namespaces: Mapping[str, str] = field(default_factory=dict[str, str])
     places: Mapping[str, str] = field(default_factory=dict[str, str])
+    hidden: Mapping[str, str] = field(default_factory=dict[str, str])
     lost_members: Kinds = field(default_factory=dict[str, str])
     left_out_members: Kinds = field(default_factory=dict[str, str])
 
@@ -93,6 +99,54 @@ def _each_kind(kinds: Kinds) -> Iterator[tuple[str, str]]:
             yield what, name
 
 
+class ElementKind(NamedTuple):
+    """What becomes of the elements of one name."""
+
+    tag: str
+    treatment: Treatment
+    what: str
+    place: str
+    hidden: frozenset[str]
+    """Attributes that hide such an element, as "display=none"."""
+
+
+class ElementNames:
+    """The names of elements and attributes as a parser gives them, "address}local", in all XML of one file."""
+
+    def __init__(self, vocabulary: FormatVocabulary) -> None:
+        self.tags: dict[str, str] = {}
+        """The names without addresses, as far as they are remembered."""
+        self.read: dict[str, str] = {}
+        """Those of elements that are always read, and that begin no place."""
+        self._vocabulary = vocabulary
+        self._kinds: dict[str, ElementKind] = {}
+
+    def tag(self, name: str) -> str:
+        """Returns a name without its address; attributes that name a relationship of a package keep a prefix."""
+        found = self.tags.get(name)
+        if found is None:
+            namespace, _, found = name.rpartition("}")
+            if "/officeDocument/" in namespace and namespace.endswith("/relationships"):
+                found = f"r:{found}"
+            if len(self.tags) < _MAX_NAMES:
+                self.tags[name] = found
+        return found
+
+    def kind(self, name: str) -> ElementKind:
+        """Returns what becomes of the elements of a name."""
+        found = self._kinds.get(name)
+        if found is None:
+            kind = self._vocabulary.kind(name)
+            treatment, what = self._vocabulary.treatment(kind)
+            place, hidden = self._vocabulary.places.get(kind, ""), self._vocabulary.hidden.get(kind, "")
+            found = ElementKind(self.tag(name), treatment, what, place, frozenset(hidden.split()))
+            if len(self._kinds) < _MAX_NAMES:
+                self._kinds[name] = found
+                if treatment is Treatment.READ and not (place or hidden):
+                    self.read[name] = found.tag
+        return found
+
+
 class LossTally:
     """The losses in one reading of one part of a file, at most so many kinds and places."""
 
@@ -116,6 +170,7 @@ class LossCounter:
         self.vocabulary = vocabulary
         self.place = ""
         """Where the reader is, such as "slide 2"; parsers with places of their own do without."""
+        self.names = ElementNames(vocabulary)
         self._own = LossTally()
         self._parts: dict[str, tuple[int, LossTally]] = {}
         self._members: Sequence[str] = ()

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import docx
 import openpyxl
+import pptx
 import pytest
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -20,6 +21,7 @@ from PIL import Image
 from abstractcore_media.document.counting import numbered as number_text
 from tests.media.document.documents import converted, losses
 from tests.media.document.numbered_documents import WORD, add_item, level, numbered, saved
+from tests.media.document.ole_files import ole_file
 from tests.media.parts import NO_MODELS
 
 RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -292,6 +294,64 @@ def test_embedded_files_are_read_inside_of_the_document():
     conversion = converted(saved(document), "file.docx", READS)
     assert "| Rye | 21 |" in conversion.text
     assert losses(conversion) == {"embedded objects": (1, None)}
+
+
+@pytest.mark.parametrize("stream", ["Package", "CONTENTS", "\x01Ole10Native"])
+def test_files_that_ole_objects_are_packed_around_are_read_inside_of_the_document(stream: str):
+    book = io.BytesIO()
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Rye", 21])
+    workbook.save(book)
+    data = book.getvalue()
+    if stream == "\x01Ole10Native":
+        data = b"".join(
+            (bytes(6), b"rye.xlsx\0", b"C:\\rye.xlsx\0", bytes(4), len(b"C:\\rye.xlsx\0").to_bytes(4, "little"),
+             b"C:\\rye.xlsx\0", len(data).to_bytes(4, "little"), data)
+        )  # fmt: skip
+    document = docx.Document()
+    paragraph(document, embed(document, ole_file(stream, data), "object.bin"))
+    conversion = converted(saved(document), "file.docx", READS)
+    assert "| Rye | 21 |" in conversion.text
+    assert losses(conversion) == {}
+
+
+def test_files_embedded_in_slides_are_read_on_their_slide():
+    book = io.BytesIO()
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["Rye", 21])
+    workbook.save(book)
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    slide.shapes.add_ole_object(io.BytesIO(book.getvalue()), pptx.enum.shapes.PROG_ID.XLSX, 0, 0)
+    slide.shapes.add_ole_object(io.BytesIO(ole_file("Package", book.getvalue())), "Excel.Sheet.12", 0, 0)
+    slide.shapes.add_ole_object(io.BytesIO(b"no file"), "Equation.3", 0, 0)
+    file = io.BytesIO()
+    presentation.save(file)
+    conversion = converted(file.getvalue(), "slides.pptx", READS)
+    assert conversion.text.count("| Rye | 21 |") == 2
+    assert losses(conversion)["embedded objects"] == (1, None)
+
+
+def test_a_table_in_a_cell_stands_in_its_place():
+    document = docx.Document()
+    left, right = document.add_table(1, 2).rows[0].cells
+    right.text = "other"
+    left.text = "before"
+    inner = left.add_table(2, 2)
+    for number, cell in enumerate(inner._cells, 1):
+        cell.text = str(number)
+    left.paragraphs[-1].text = "after"
+    assert lines(document) == ["| before<br>1 \\| 2<br>3 \\| 4<br>after | other |", "| --- | --- |"]
+
+
+def test_the_only_cell_of_a_table_is_a_frame_around_tables():
+    document = docx.Document()
+    cell = document.add_table(1, 1).cell(0, 0)
+    cell.text = "before"
+    inner = cell.add_table(1, 2)
+    inner.cell(0, 0).text, inner.cell(0, 1).text = "a", "b"
+    cell.paragraphs[-1].text = "after"
+    assert lines(document) == ["before", "| a | b |", "| --- | --- |", "after"]
 
 
 def test_files_that_word_inserts_are_read_where_they_stand():

@@ -48,10 +48,7 @@ After the picture.
 
 | Merged head |  |
 | --- | --- |
-| a | b |
-
-| nested cell |
-| --- |
+| a | b<br>nested cell |
 
 [footer: Footer of farm]"""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from abstractcore_media.document.zip_members import ZipMembers
 from tests.media.document.documents import converted, losses
 from tests.media.document.test_opendocument_vocabulary import document
 
@@ -178,3 +179,21 @@ def test_headings_are_numbered_by_the_outline():
     assert [line for line in lines if line] == [
         "# A Soil", "## A.1) Clay", "## Aside", "## A.2) Sand", "# B Rain", "## B.4) Snow", "### Ice"
     ]  # fmt: skip
+
+
+def test_headers_footers_and_backgrounds_of_all_pages_are_read_in_one_pass(monkeypatch: pytest.MonkeyPatch):
+    read: list[str] = []
+    chunks = ZipMembers.chunks
+    monkeypatch.setattr(ZipMembers, "chunks", lambda self, path: read.append(path) or chunks(self, path))
+    pages = "".join(
+        f'<style:master-page style:name="{name}"><style:header><text:p>Head {name}</text:p></style:header>'
+        f"<style:footer><text:p>Foot</text:p></style:footer></style:master-page>"
+        for name in "AB"
+    )
+    data = document("text", "", f"<office:styles/><office:master-styles>{pages}</office:master-styles>")
+    assert converted(data, "file.odt").text.split("\n\n") == [
+        "[header: Head A]\n[header: Head B]",
+        "besides",
+        "[footer: Foot]",
+    ]
+    assert read.count("styles.xml") == 2  # once for the styles, before all texts

@@ -110,11 +110,11 @@ def test_readings_and_written_numbers_stand_beside_their_texts():
 
 
 def test_charts_have_their_titles():
-    chart = "<office:chart><chart:chart><chart:title><text:p>Sales 2025</text:p></chart:title>"
-    chart += "<chart:plot-area><chart:axis><chart:title><text:p>tonnes</text:p></chart:title></chart:axis>"
-    chart += "</chart:plot-area></chart:chart></office:chart>"
+    chart = "<office:chart><chart:chart chart:class='chart:bar'><chart:title><text:p>Sales 2025</text:p></chart:title>"
+    chart += "<chart:plot-area><chart:axis chart:dimension='y'><chart:title><text:p>tonnes</text:p></chart:title>"
+    chart += "</chart:axis></chart:plot-area></chart:chart></office:chart>"
     body = f"<text:p><draw:frame><draw:object>{chart}</draw:object></draw:frame></text:p>"
-    assert converted(document("text", body), "file.odt").text == "besides\n\nSales 2025\n\ntonnes"
+    assert converted(document("text", body), "file.odt").text == "besides\n\n[bar chart: Sales 2025; y: tonnes]"
 
 
 def test_equations_are_latex():

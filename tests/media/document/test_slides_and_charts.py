@@ -12,12 +12,16 @@ from openpyxl.chart import BarChart, Reference, ScatterChart
 from openpyxl.chart import Series as SheetSeries
 from pptx.chart.data import BubbleChartData, CategoryChartData, ChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.opc.package import Part
+from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
 from tests.media.document.documents import converted, losses
 
 DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+MICROSOFT = "http://schemas.microsoft.com/office"
+OFFICIAL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 BOX = (Inches(1), Inches(1), Inches(6), Inches(4))
 
 
@@ -35,6 +39,12 @@ class Slides:
         file = io.BytesIO()
         self.presentation.save(file)
         return converted(file.getvalue(), "slides.pptx")
+
+    def part(self, name: str, kind: str, xml: str, owner=None) -> str:
+        """Adds a part that the slide refers to, or another owner; returns the id of the reference."""
+        owner = owner or self.slide.part
+        part = Part(PackURI(f"/ppt/{name}"), "application/xml", owner.package, xml.encode())
+        return owner.relate_to(part, kind)
 
     def chart(self, kind: XL_CHART_TYPE, data: ChartData):
         return self.slide.shapes.add_chart(kind, *BOX, data).chart
@@ -220,3 +230,161 @@ def test_placeholders_inherit_their_numbers_from_layouts_and_masters(where: str,
     style.insert(0, parse_xml(f"<a:lvl1pPr {DRAWING}>{marker}</a:lvl1pPr>"))
     slides.slide.placeholders[1].text_frame.text = "a\nb"
     assert slides.lines() == expected
+
+
+NEWER_FRAME = """
+<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"
+    xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" {drawing}>
+  <mc:Choice xmlns:cx1="{microsoft}/drawing/2015/9/8/chartex" Requires="cx1"><p:graphicFrame>
+    <p:nvGraphicFramePr><p:cNvPr id="9" name="chart"/><p:cNvGraphicFramePr/><p:nvPr/></p:nvGraphicFramePr>
+    <p:xfrm><a:off x="0" y="0"/><a:ext cx="9" cy="9"/></p:xfrm>
+    <a:graphic><a:graphicData uri="{microsoft}/drawing/2014/chartex">
+      <cx:chart xmlns:cx="{microsoft}/drawing/2014/chartex" xmlns:r="{official}" r:id="{key}"/>
+    </a:graphicData></a:graphic></p:graphicFrame></mc:Choice>
+  <mc:Fallback><p:sp><p:nvSpPr><p:cNvPr id="9" name=""/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>
+    <p:txBody><a:bodyPr/><a:p><a:r><a:t>This chart is not available.</a:t></a:r></a:p></p:txBody></p:sp></mc:Fallback>
+</mc:AlternateContent>"""
+
+
+def points(*values: str) -> str:
+    return "".join(f'<cx:pt idx="{index}">{value}</cx:pt>' for index, value in enumerate(values) if value)
+
+
+def newer_chart(data: str, series: str, axes: str = "") -> list[str]:
+    """The lines of a slide with a chart of newer programs (MS-ODRAWXML, 2.24.3)."""
+    slides = Slides()
+    title = "<cx:title><cx:tx><cx:txData><cx:v>Apples</cx:v></cx:txData></cx:tx></cx:title>"
+    plot = f"<cx:plotArea><cx:plotAreaRegion>{series}</cx:plotAreaRegion>{axes}</cx:plotArea>"
+    xml = f'<cx:chartSpace xmlns:cx="{MICROSOFT}/drawing/2014/chartex" {DRAWING}><cx:chartData>{data}</cx:chartData>'
+    kind = f"{MICROSOFT}/2014/relationships/chartEx"
+    key = slides.part("charts/chartEx1.xml", kind, f"{xml}<cx:chart>{title}{plot}</cx:chart></cx:chartSpace>")
+    names = {"drawing": DRAWING, "microsoft": MICROSOFT, "official": OFFICIAL}
+    slides.slide.shapes._spTree.append(parse_xml(NEWER_FRAME.format(key=key, **names)))
+    assert losses(slides.converted()) == {}
+    return slides.lines()
+
+
+def test_waterfall_marks_its_totals_and_has_titles_of_axes():
+    data = f"""<cx:data id="0"><cx:strDim type="cat"><cx:f>A2:A5</cx:f><cx:lvl ptCount="4">
+        {points("Start", "Picked", "Rotten", "End")}</cx:lvl></cx:strDim>
+        <cx:numDim type="val"><cx:lvl ptCount="4" formatCode="#,##0">{points("1000", "250.4", "-90", "1160")}</cx:lvl>
+        </cx:numDim></cx:data>"""
+    series = """<cx:series layoutId="waterfall"><cx:tx><cx:txData><cx:f>B1</cx:f><cx:v>Crates</cx:v></cx:txData></cx:tx>
+        <cx:dataId val="0"/><cx:layoutPr><cx:subtotals><cx:idx val="0"/><cx:idx val="3"/></cx:subtotals></cx:layoutPr>
+        </cx:series>"""
+    title = "<cx:title><cx:tx><cx:rich><a:p><a:r><a:t>{}</a:t></a:r></a:p></cx:rich></cx:tx></cx:title>"
+    axes = f'<cx:axis id="0"><cx:catScaling/>{title.format("Step")}</cx:axis>'
+    axes += f'<cx:axis id="1"><cx:valScaling/>{title.format("Number")}</cx:axis>'
+    assert newer_chart(data, series, axes) == [
+        "[waterfall chart: Apples; x: Step; y: Number]",
+        "| Step | Crates |", "| Start (total) | 1,000 |", "| Picked | 250 |", "| Rotten | -90 |",
+        "| End (total) | 1,160 |",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layout", "dimension"), [("treemap", "size"), ("sunburst", "size"), ("funnel", "val")])
+def test_categories_of_several_levels_are_joined(layout: str, dimension: str):
+    data = f"""<cx:data id="0"><cx:strDim type="cat">
+        <cx:lvl ptCount="3">{points("Cox", "Elstar", "Conference")}</cx:lvl>
+        <cx:lvl ptCount="3">{points("Apples", "", "Pears")}</cx:lvl></cx:strDim>
+        <cx:numDim type="{dimension}"><cx:lvl ptCount="3">{points("5", "7", "2")}</cx:lvl></cx:numDim></cx:data>"""
+    series = f'<cx:series layoutId="{layout}"><cx:dataId val="0"/></cx:series>'
+    assert newer_chart(data, series) == [
+        f"[{layout} chart: Apples]",
+        "| Chart | Series 1 |", "| Apples / Cox | 5 |", "| Apples / Elstar | 7 |", "| Pears / Conference | 2 |",
+    ]  # fmt: skip
+
+
+def test_histogram_and_box_plot_have_their_values_and_a_computed_line_has_none():
+    numbers = '<cx:data id="{0}"><cx:numDim type="val"><cx:lvl ptCount="2">{1}</cx:lvl></cx:numDim></cx:data>'
+    data = numbers.format(0, points("12", "15")) + numbers.format(1, points("9", "30"))
+    histogram = """<cx:series layoutId="clusteredColumn"><cx:dataId val="0"/><cx:layoutPr><cx:binning/></cx:layoutPr>
+        </cx:series><cx:series layoutId="paretoLine" ownerIdx="0"/>"""
+    assert newer_chart(data, histogram) == [
+        "[histogram and Pareto chart: Apples]", "| Chart | Series 1 |", "| 1 | 12 |", "| 2 | 15 |",
+    ]  # fmt: skip
+    boxes = "".join(f'<cx:series layoutId="boxWhisker"><cx:dataId val="{number}"/></cx:series>' for number in (0, 1))
+    assert newer_chart(data, boxes) == [
+        "[box and whisker chart: Apples]", "| Chart | Series 1 | Series 2 |", "| 1 | 12 | 9 |", "| 2 | 15 | 30 |",
+    ]  # fmt: skip
+
+
+def test_an_empty_value_and_one_that_is_no_number_are_empty_cells():
+    slides = Slides()
+    data = CategoryChartData()
+    data.categories = ["Spring", "Summer", "Autumn"]
+    data.add_series("Oats", (11, None, 0))
+    chart = slides.chart(XL_CHART_TYPE.COLUMN_CLUSTERED, data)
+    assert slides.lines()[1:] == ["| Chart | Oats |", "| Spring | 11 |", "| Autumn | 0 |"]
+    values = chart._chartSpace.xpath("//c:val//c:pt/c:v")
+    values[0].text = "NaN"
+    assert slides.lines()[1:] == ["| Chart | Oats |", "| Autumn | 0 |"]
+
+
+def test_comments_have_their_authors_and_answers():
+    slides = Slides()
+    main = slides.presentation.part
+    names = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    authors = f'<p:cmAuthorLst {names}><p:cmAuthor id="3" name="Ann"/></p:cmAuthorLst>'
+    slides.part("commentAuthors.xml", f"{OFFICIAL}/commentAuthors", authors, main)
+    comment = f'<p:cmLst {names}><p:cm authorId="3" idx="1"><p:text>Old one?</p:text></p:cm></p:cmLst>'
+    slides.part("comments/comment1.xml", f"{OFFICIAL}/comments", comment)
+    names = f'xmlns:p188="{MICROSOFT}/powerpoint/2018/8/main" {DRAWING}'
+    author = '<p188:author id="{}" name="{}"/>'
+    authors = f"<p188:authorLst {names}>{author.format('A', 'Ben')}{author.format('B', 'Cleo')}</p188:authorLst>"
+    slides.part("authors.xml", f"{MICROSOFT}/2018/10/relationships/authors", authors, main)
+    body = "<p188:txBody><a:bodyPr/><a:p><a:r><a:t>{}</a:t></a:r></a:p></p188:txBody>"
+    answer = f'<p188:replyLst><p188:reply id="2" authorId="B">{body.format("It is.")}</p188:reply></p188:replyLst>'
+    comment = f'<p188:cm id="1" authorId="A">{answer}{body.format("Is 41 right?")}</p188:cm>'
+    kind = f"{MICROSOFT}/2018/10/relationships/comments"
+    slides.part("comments/modernComment1.xml", kind, f"<p188:cmLst {names}>{comment}</p188:cmLst>")
+    expected = ["[comment by Ann: Old one?]", "[comment by Ben: Is 41 right?]", "[comment by Cleo: It is.]"]
+    assert slides.lines() == expected
+    assert losses(slides.converted()) == {}
+
+
+def test_footers_of_slides_and_texts_of_their_layouts_are_said_once():
+    slides = Slides(1)
+    layout = slides.presentation.slide_layouts[1]
+    group = layout.shapes._spTree
+    box = slides.slide.shapes.add_textbox(*BOX)
+    box.text_frame.text = "Confidential"
+    group.append(box._element)
+    for slide in (slides.slide, slides.presentation.slides.add_slide(layout)):
+        for shape in layout.placeholders:
+            if shape.placeholder_format.type in (13, 15, 16):  # number, footer, date
+                slide.shapes.clone_placeholder(shape)
+        texts = {15: "Orchard talk", 16: "21 October"}
+        for shape in slide.placeholders:
+            if text := texts.get(shape.placeholder_format.type):
+                shape.text_frame.text = text
+        number = next(each for each in slide.placeholders if each.placeholder_format.type == 13)
+        field = f'<a:fld {DRAWING} id="{{A}}" type="slidenum"><a:t>7</a:t></a:fld>'
+        number.text_frame.paragraphs[0]._p.append(parse_xml(field))
+    lines = [line for line in slides.converted().text.splitlines() if line]
+    assert lines[:2] == ["[slide 1]", "[slide 2]"]
+    assert sorted(lines[2:]) == ["[background: Confidential]", "[footer: 21 October]", "[footer: Orchard talk]"]
+
+
+def test_cells_that_another_one_covers_are_empty_and_what_they_hide_is_counted():
+    slides = Slides()
+    table = slides.slide.shapes.add_table(3, 3, *BOX).table
+    for number, cell in enumerate(table.iter_cells()):
+        cell.text = str(number)
+    table.cell(0, 0).merge(table.cell(0, 1))
+    table.cell(1, 2).merge(table.cell(2, 2))
+    table.cell(0, 1).text = "covered"
+    assert slides.lines() == ["| 0<br>1 |  | 2 |", "| 3 | 4 | 5<br>8 |", "| 6 | 7 |  |"]
+    assert losses(slides.converted()) == {"hidden texts": (1, None)}
+
+
+def test_shapes_in_groups_stand_in_their_order():
+    slides = Slides()
+    slides.slide.shapes.add_textbox(*BOX).text_frame.text = "first"
+    group = slides.slide.shapes.add_group_shape()
+    slides.slide.shapes.add_textbox(*BOX).text_frame.text = "last"
+    group.shapes.add_textbox(*BOX).text_frame.text = "second"
+    inner = group.shapes.add_group_shape()
+    group.shapes.add_textbox(*BOX).text_frame.text = "fourth"
+    inner.shapes.add_textbox(*BOX).text_frame.text = "third"
+    assert slides.lines() == ["first", "second", "third", "fourth", "last"]

@@ -92,6 +92,17 @@ def test_a_hostile_file_of_many_names_is_counted_in_few_kinds_and_places():
     assert len(found) <= 51
 
 
+def test_a_name_is_looked_up_once_in_all_parts_of_a_file(monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+    treatment = FormatVocabulary.treatment
+    monkeypatch.setattr(FormatVocabulary, "treatment", lambda self, kind: asked.append(kind) or treatment(self, kind))
+    losses = LossCounter(VOCABULARY)
+    for number in range(5):
+        page = [b'<b:book xmlns:b="urn:b"><b:p>one <b:del/><b:style/></b:p></b:book>']
+        assert len(list(elements(page, frozenset({"p"}), losses=losses, part=f"{number}.xml"))) == 1
+    assert sorted(asked) == ["b:book", "b:del", "b:p", "b:style"]
+
+
 def test_places_of_a_kind_are_bounded():
     losses = LossCounter(VOCABULARY)
     for number in range(1, 1_001):

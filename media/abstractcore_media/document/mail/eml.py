@@ -28,7 +28,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a mail."""
     if len(file.data) > _MAX_BYTES:
         raise file.work.too_large(f"it has {len(file.data):,} bytes")
-    if file.data.count(b"\n--") > 20 * _MAX_PARTS or len(_CONTAINER.findall(file.data)) > _MAX_PARTS:
+    borders = file.data.count(b"\n--") + file.data.count(b"\r--")  # parts with others in them have some
+    if borders > 20 * _MAX_PARTS or (borders > _MAX_PARTS and len(_CONTAINER.findall(file.data)) > _MAX_PARTS):
         raise file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
     message = BytesParser(policy=policy.default).parsebytes(file.data)
     parts = _Parts(file)

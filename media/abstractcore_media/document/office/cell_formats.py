@@ -29,11 +29,12 @@ _BUILT_IN = {
     48: "##0.0E+0", 49: "@", **dict.fromkeys((*range(27, 32), 36, *range(50, 59)), "yyyy-mm-dd"),
     **dict.fromkeys(range(32, 36), "h:mm:ss"),
 }  # fmt: skip
-_TYPED_DIGITS = 10
+TYPED_DIGITS = 10
 """A number of more digits was computed or measured: the digits that its format hides are noise."""
 _EXACT = 16
 """A number that is written in fewer characters has no more digits than a spreadsheet keeps."""
-_CLOSE = Decimal("0.005")
+CLOSE = 0.005
+_CLOSE = Decimal(str(CLOSE))
 _DATE = frozenset("ymd")
 _TIME = frozenset("hMs")
 _T = TypeVar("_T")
@@ -140,7 +141,7 @@ def _number_text(value: Decimal, code: str, *, is_1904: bool, is_computed: bool)
 
 def hidden_number(value: Decimal, shown: Decimal, *, is_computed: bool) -> Decimal | None:
     """Returns the number where the shown one is too far from it, or lacks digits that somebody typed."""
-    has_typed_digits = not is_computed and len(value.normalize().as_tuple().digits) <= _TYPED_DIGITS
+    has_typed_digits = not is_computed and len(value.normalize().as_tuple().digits) <= TYPED_DIGITS
     if has_typed_digits:
         return value
     return None if abs(value - shown) <= _CLOSE * abs(value) else exact(float(f"{value:.6g}"))

@@ -15,10 +15,16 @@ from .package import Package
 
 _MAX_POINTS = 10_000
 _AXES = ("catAx", "dateAx", "valAx", "serAx")
+_LAYOUTS = {"boxWhisker": "box and whisker", "clusteredColumn": "column", "paretoLine": "Pareto", "regionMap": "map"}
+"""Names of the kinds of series in chartex where a reader would not find the word for them."""
+_COMPUTED = "paretoLine"
+"""A series that the program computes from another one."""
+_NO_VALUE = ("", "NaN")
+_NOTHING = Element("none")
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
+class ChartSeries:
     """Values by index. `across` are the categories or x values."""
 
     name: str
@@ -34,7 +40,7 @@ def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> I
     chart = package.whole(path, "chartSpace")
     is_1904 = _value(chart, "date1904") in ("1", "true")
     series = [_series(each, number, is_1904=is_1904) for number, each in enumerate(chart.iter("ser"), 1)]
-    series += _extended_series(chart)
+    series += _newer_series(chart)
     counts = {
         "chart series without stored values": sum(not each.values for each in series),
         "labels of chart points": sum(each.find("tx") is not None for each in chart.iter("dLbl")),
@@ -45,16 +51,18 @@ def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> I
     series = [each for each in series if each.values]
     title, axes = _title(chart.find("chart")), _axis_titles(chart)
     yield MarkdownText(f"[{'; '.join(filter(None, (_kind(chart) + (f': {title}' if title else ''), *axes)))}]", place)
-    if not series:
-        return
+    yield from table(((row, place) for row in series_rows(series, axes)), name)
+
+
+def series_rows(series: Sequence[ChartSeries], axes: Sequence[str]) -> Iterator[list[str]]:
+    """Returns the rows of a table of series; `axes` are the titles of axes, such as "x: Year"."""
     is_wide = not any(each.is_xy for each in series) or (
         not any(each.sizes for each in series) and all(each.across == series[0].across for each in series)
     )
-    rows = _wide(series, axes) if is_wide else _long(series)
-    yield from table(((row, place) for row in rows), name)
+    return iter(()) if not series else _wide(series, axes) if is_wide else _long(series)
 
 
-def _wide(series: Sequence[_Series], axes: Sequence[str]) -> Iterator[list[str]]:
+def _wide(series: Sequence[ChartSeries], axes: Sequence[str]) -> Iterator[list[str]]:
     """Yields a row for each category, with the value that each series has for it."""
     is_xy = series[0].is_xy
     across = "x" if is_xy else "Chart"
@@ -73,7 +81,7 @@ def _wide(series: Sequence[_Series], axes: Sequence[str]) -> Iterator[list[str]]
             yield [label, *(values.get(column, "") for column in range(len(series)))]
 
 
-def _long(series: Sequence[_Series]) -> Iterator[list[str]]:
+def _long(series: Sequence[ChartSeries]) -> Iterator[list[str]]:
     """Yields a row for each point: series have x values of their own."""
     has_sizes = any(each.sizes for each in series)
     yield ["Series", "x", "y", *(["size"] if has_sizes else [])]
@@ -83,7 +91,7 @@ def _long(series: Sequence[_Series]) -> Iterator[list[str]]:
             yield [each.name, each.across.get(index, str(index + 1)), each.values[index], *size]
 
 
-def _series(element: Element, number: int, *, is_1904: bool) -> _Series:
+def _series(element: Element, number: int, *, is_1904: bool) -> ChartSeries:
     parts = {
         tag: _points(found, is_1904=is_1904)
         for tag in ("tx", "cat", "xVal", "val", "yVal", "bubbleSize")
@@ -91,7 +99,8 @@ def _series(element: Element, number: int, *, is_1904: bool) -> _Series:
     }
     name = " ".join(parts.get("tx", {}).values()) or f"Series {number}"
     across, values = parts.get("xVal", parts.get("cat", {})), parts.get("yVal", parts.get("val", {}))
-    return _Series(name, across, values, parts.get("bubbleSize", {}), "yVal" in parts)
+    values = {index: text for index, text in values.items() if text not in _NO_VALUE}
+    return ChartSeries(name, across, values, parts.get("bubbleSize", {}), "yVal" in parts)
 
 
 def _points(element: Element, *, is_1904: bool) -> dict[int, str]:
@@ -135,16 +144,32 @@ def _grouped(levels: Sequence[dict[int, str]]) -> dict[int, str]:
     return joined
 
 
-def _extended_series(chart: Element) -> Iterator[_Series]:
-    """Yields the series of waterfall, funnel, histogram and other charts of newer programs."""
+def _newer_series(chart: Element) -> Iterator[ChartSeries]:
+    """Yields the series of waterfall, funnel, histogram and other charts of newer programs (chartex)."""
     data = {each.get("id"): each for each in chart.iterfind("chartData/data")}
     for number, each in enumerate(chart.iter("series"), 1):
+        if each.get("layoutId") == _COMPUTED:
+            continue
         found = data.get(_value(each, "dataId"))
         dimensions = {part.get("type"): part for part in found} if found is not None else {}
-        across, values = dimensions.get("cat"), dimensions.get("val", dimensions.get("size"))
-        levels = [_level_points(level, "", is_1904=False) for level in across.iter("lvl")] if across is not None else []
-        points = _level_points(values, "", is_1904=False) if values is not None else {}
-        yield _Series(text_inside(each, "v") or f"Series {number}", _grouped(levels), points, {}, is_xy=False)
+        levels = [_level_points(level, "", is_1904=False) for level in _levels(dimensions.get("cat"))]
+        values = next((dimensions[kind] for kind in ("val", "size", "y", "colorVal") if kind in dimensions), None)
+        points = {
+            index: text
+            for level in _levels(values)
+            for index, text in _level_points(level, level.get("formatCode", ""), is_1904=False).items()
+        }
+        names = _grouped(levels)
+        for total in each.iterfind("layoutPr/subtotals/idx"):
+            index = total.get("val", "")
+            if index.isdecimal() and int(index[:6]) in names:
+                names[int(index[:6])] += " (total)"
+        name = text_inside(each.find("tx") or _NOTHING, "v") or f"Series {number}"
+        yield ChartSeries(name, names, points, {}, is_xy=False)
+
+
+def _levels(dimension: Element | None) -> Iterator[Element]:
+    return dimension.iter("lvl") if dimension is not None else iter(())
 
 
 def _value(element: Element, tag: str) -> str:
@@ -164,6 +189,9 @@ def _axis_titles(chart: Element) -> list[str]:
     """Returns the titles of the axes; "x" is the first one, at the bottom or left of the plot."""
     axes = [each for tag in _AXES for each in chart.iter(tag)]
     titles: dict[str, None] = {}
+    for axis in chart.iter("axis"):  # of chartex
+        if title := _title(axis):
+            titles[f"{'x' if axis.find('catScaling') is not None else 'y'}: {title}"] = None
     for number, axis in enumerate(axes):
         if title := _title(axis):
             position = _value(axis, "axPos")
@@ -178,5 +206,6 @@ def _kind(chart: Element) -> str:
         if each.tag.endswith("Chart") and each.find("ser") is not None:
             kinds[each.tag.removesuffix("Chart").removesuffix("3D")] = None
         elif each.tag == "series" and each.get("layoutId"):
-            kinds[each.get("layoutId", "")] = None
+            layout = each.get("layoutId", "")
+            kinds["histogram" if each.find("layoutPr/binning") is not None else _LAYOUTS.get(layout, layout)] = None
     return f"{' and '.join(kinds)} chart" if kinds else "chart"

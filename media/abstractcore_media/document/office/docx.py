@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
+from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, heading, inner_row, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_blocks
 from .docx_numbering import BULLET, Numbering
@@ -168,6 +168,9 @@ class _DocxReader:
         )
 
     def _table(self, element: Element) -> Iterator[Block]:
+        if (frame := _only_cell(element)) is not None and frame.find("tbl") is not None:
+            yield from self.body(_inside(frame, into=("sdt", "sdtContent", "customXml")))
+            return
         self._tables += 1
         name = f"table {self._tables}"
         inside: list[Block] = []
@@ -181,7 +184,7 @@ class _DocxReader:
                 yield row, self._paragraphs + 1
 
     def _row(self, row: Element, inside: list[Block]) -> list[str]:
-        """Returns the texts of the cells; what cannot stand in a cell is added to `inside`."""
+        """Returns the texts of the cells, with those of tables in them; what is no text is added to `inside`."""
         cells: list[str] = []
         for cell in _inside(row, into=("sdt", "sdtContent", "customXml")):
             if cell.tag != "tc":
@@ -195,7 +198,8 @@ class _DocxReader:
                     texts += [block.text for block in blocks if isinstance(block, MarkdownText)]
                     inside += [block for block in blocks if not isinstance(block, MarkdownText)]
                 elif each.tag == "tbl":
-                    inside += self._table(each)
+                    rows = (inner_row(self._row(row, inside)) for row, _ in self._rows(each))
+                    texts += filter(None, rows)
             cells.append("" if is_covered else "\n".join(texts))
             span = cell.find("tcPr/gridSpan")
             width = span.get("val", "") if span is not None else ""
@@ -272,6 +276,13 @@ def _paragraphs(elements: Iterable[Element]) -> Iterator[Element]:
             yield wrapped
         else:
             yield element
+
+
+def _only_cell(table: Element) -> Element | None:
+    """Returns the cell of a table that has no other one: it is a frame around what stands in it."""
+    rows = table.findall("tr")
+    cells = rows[0].findall("tc") if len(rows) == 1 else ()
+    return cells[0] if len(cells) == 1 and table.find("sdt") is None else None
 
 
 def _inside(element: Element, into: tuple[str, ...] | None = None) -> Iterator[Element]:

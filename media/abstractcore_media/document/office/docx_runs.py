@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ..equations import in_markdown, latex_of_office
 from ..marks import NO_PROPERTIES, PLAIN, MarkedText, Marks, with_reading
-from ..vocabularies import LossCounter
+from ..vocabularies import HIDDEN_TEXTS, LossCounter
 from .docx_styles import Styles, child_value, is_on, number_of, run_properties
 from .package import Relationship
 from .symbol_fonts import symbol
@@ -109,7 +109,7 @@ class Runs:
         self._marks = Marks(own.rise or "", bool(own.is_struck) or self._is_deleted)
         self._is_hidden = bool(own.is_hidden)
         if self._is_hidden and any(each.text and each.text.strip() for each in element.iter("t")):
-            self._losses.count("hidden texts")
+            self._losses.count(HIDDEN_TEXTS)
         self._walk(element)
         self._marks, self._is_hidden = before
 

@@ -38,6 +38,16 @@ def paragraph_text(paragraph: Element, relations: Mapping[str, Relationship]) ->
     return found.taken()
 
 
+def own_text(body: Element, relations: Mapping[str, Relationship]) -> str:
+    """Returns the text of the paragraphs that somebody typed, and not a field alone, such as the number of a slide."""
+    texts = (
+        paragraph_text(each, relations)
+        for each in body.iterfind("p")
+        if any((run.text or "").strip() for run in each.iterfind("r/t"))
+    )
+    return " ".join(" ".join(texts).split())
+
+
 def link_target(element: Element | None, relations: Mapping[str, Relationship]) -> str:
     """Returns the address that a click on an element opens, "" if it has none outside of the file."""
     click = element.find("hlinkClick") if element is not None else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText, PageStart, heading, list_item, table
 from ..format_handler import DocumentFile
+from ..sheets import comment_text
+from ..vocabularies import HIDDEN_TEXTS
 from .charts import chart_blocks
-from .drawing_text import body_lines, link_target, paragraph_text
+from .drawing_text import body_lines, link_target, own_text, paragraph_text
 from .embedded import embedded_file
 from .package import Package, Relationship
 from .pictures import picture_of
@@ -18,8 +21,10 @@ from .vocabulary import OFFICE
 VOCABULARY = OFFICE
 
 _TITLES = ("title", "ctrTitle")
-_NOT_CONTENT = ("dt", "ftr", "sldNum", "sldImg", "hdr")
-"""Placeholders for dates, footers and numbers."""
+_TRUE = ("1", "true")
+_RUNNING = {"dt": "footer", "ftr": "footer", "hdr": "header"}
+"""Placeholders for dates, footers and headers, which many slides repeat."""
+_NOT_CONTENT = ("sldNum", "sldImg", *_RUNNING)
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
@@ -30,22 +35,34 @@ def read(file: DocumentFile) -> Iterator[Block]:
     size = main.find("sldSz")
     width, height = (_number(size, "cx"), _number(size, "cy")) if size is not None else (0, 0)
     number = 0
-    layouts = SlideLayouts(package)
+    shared = _Shared(package, SlideLayouts(package), _comment_authors(package), {}, (width, height))
     for each in main.iter("sldId"):
         relation = relations.get(each.get("r:id", ""))
         if relation is not None and package.has(relation.target):
             number += 1
-            yield from _Slide(package, relation.target, number, (width, height), layouts).blocks()
+            yield from _Slide(shared, relation.target, number).blocks()
+    for text, kind in {**shared.running, **dict.fromkeys(shared.layouts.texts, "background")}.items():
+        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What the slides of a presentation have in common. `running` are the headers and footers that they repeat."""
+
+    package: Package
+    layouts: SlideLayouts
+    authors: Mapping[str, str]
+    running: dict[str, str]
+    size: tuple[int, int]
 
 
 class _Slide:
-    def __init__(self, package: Package, path: str, number: int, size: tuple[int, int], layouts: SlideLayouts) -> None:
-        self._package = package
+    def __init__(self, shared: _Shared, path: str, number: int) -> None:
+        self._shared = shared
+        self._package = shared.package
         self._path = path
         self._number = number
-        self._size = size
-        self._relations = package.relationships(path)
-        self._layouts = layouts
+        self._relations = shared.package.relationships(path)
         self._layout = _target(self._relations, "slideLayout")
         self._tables = 0
 
@@ -53,6 +70,7 @@ class _Slide:
         self._package.losses.place = f"slide {self._number}"
         slide = self._package.whole(self._path, "sld")
         hidden = ", hidden" if slide.get("show") in ("0", "false") else ""
+        self._shared.layouts.show_behind(slide, self._layout)
         yield PageStart(self._number, f"[slide {self._number}{hidden}]")
         for background in slide.findall("cSld/bg"):
             yield from picture_of(background, self._package, self._relations, BlockPlace(page=self._number))
@@ -81,6 +99,7 @@ class _Slide:
     def _texts(self, shape: Element) -> Iterator[Block]:
         kind = _placeholder(shape)
         if kind in _NOT_CONTENT:
+            self._add_running(shape, kind, self._relations)
             return
         place = self._place(shape.find("spPr/xfrm"))
         body = shape.find("txBody")
@@ -97,11 +116,17 @@ class _Slide:
             else:
                 yield MarkdownText(line, place)
 
+    def _add_running(self, shape: Element, kind: str, relations: Mapping[str, Relationship]) -> None:
+        body = shape.find("txBody")
+        text = own_text(body, relations) if body is not None and kind in _RUNNING else ""
+        if text:
+            self._shared.running.setdefault(text, _RUNNING[kind])
+
     def _inherited(self, shape: Element) -> Sequence[Element]:
         found = shape.find("nvSpPr/nvPr/ph")
         if found is None:
             return ()
-        return self._layouts.list_styles(self._layout, found.get("type", ""), found.get("idx", ""))
+        return self._shared.layouts.list_styles(self._layout, found.get("type", ""), found.get("idx", ""))
 
     def _frame(self, frame: Element) -> Iterator[Block]:
         place = self._place(frame.find("xfrm"))
@@ -127,10 +152,16 @@ class _Slide:
             yield LostContent("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
 
     def _cells(self, row: Element) -> list[str]:
-        return [
-            "\n".join(paragraph_text(paragraph, self._relations) for paragraph in cell.iter("p"))
-            for cell in row.iterfind("tc")
-        ]
+        """Returns the texts of cells; those that another one covers are empty, and what they hide is counted."""
+        cells: list[str] = []
+        for cell in row.iterfind("tc"):
+            text = "\n".join(paragraph_text(paragraph, self._relations) for paragraph in cell.iter("p"))
+            if cell.get("hMerge") in _TRUE or cell.get("vMerge") in _TRUE:
+                if text.strip():
+                    self._package.losses.count(HIDDEN_TEXTS)
+                text = ""
+            cells.append(text)
+        return cells
 
     def _picture(self, shape: Element) -> Iterator[Block]:
         for found in shape.iter():
@@ -143,8 +174,14 @@ class _Slide:
         if not path:
             return
         notes = self._package.whole(path, "notes")
-        shapes = (shape for shape in notes.iter("sp") if _placeholder(shape) not in _NOT_CONTENT)
         links = self._package.relationships(path)
+        shapes: list[Element] = []
+        for shape in notes.iter("sp"):
+            kind = _placeholder(shape)
+            if kind in _NOT_CONTENT:
+                self._add_running(shape, kind, links)
+            else:
+                shapes.append(shape)
         texts = [paragraph_text(paragraph, links) for shape in shapes for paragraph in shape.iterfind("txBody/p")]
         if text := "\n".join(filter(str.strip, texts)):
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=self._number))
@@ -153,19 +190,33 @@ class _Slide:
         for relation in self._relations.values():
             if relation.kind == "comments" and not relation.is_external:
                 for each in self._package.elements(relation.target, "cm"):
-                    text = each.findtext("text") or "".join(found.text or "" for found in each.iter("t"))
-                    yield MarkdownText(f"[comment: {text}]" if text.strip() else "", BlockPlace(page=self._number))
+                    comments = (self._comment(part) for part in (each, *each.iterfind("replyLst/reply")))
+                    yield MarkdownText("\n".join(filter(None, comments)), BlockPlace(page=self._number))
+
+    def _comment(self, element: Element) -> str:
+        """Returns a comment with its author; newer programs keep it as paragraphs, with answers after it."""
+        text = element.findtext("text") or "\n".join(
+            paragraph_text(each, self._relations) for each in element.iterfind("txBody/p")
+        )
+        return comment_text(text, self._shared.authors.get(element.get("authorId", ""), "")) if text.strip() else ""
 
     def _place(self, frame: Element | None) -> BlockPlace:
         """Returns the place of a shape; without a box where it inherits its position, or is in a group."""
         offset, extent = (frame.find("off"), frame.find("ext")) if frame is not None else (None, None)
-        width, height = self._size
+        width, height = self._shared.size
         if offset is None or extent is None or width <= 0 or height <= 0:
             return BlockPlace(page=self._number)
         left, top = _number(offset, "x") / width, _number(offset, "y") / height
         right, bottom = left + _number(extent, "cx") / width, top + _number(extent, "cy") / height
         box = tuple(round(min(max(value, 0.0), 1.0), 4) for value in (left, top, right, bottom))
         return BlockPlace(page=self._number, box=box)
+
+
+def _comment_authors(package: Package) -> dict[str, str]:
+    """Returns the names of those who wrote comments, by the ids that comments of older and newer programs have."""
+    parts = (package.related(package.main, kind) for kind in ("commentAuthors", "authors"))
+    found = (each for path in parts if path for each in package.elements(path, "cmAuthor", "author"))
+    return {each.get("id", ""): each.get("name", "") for each in found}
 
 
 def _placeholder(shape: Element) -> str | None:

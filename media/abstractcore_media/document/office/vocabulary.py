@@ -74,6 +74,7 @@ OFFICE = FormatVocabulary(
         "fields, as the file shows them": "a:fld w:fldSimple",
         "slides with their shapes, and their notes": """
             p:cNvPr p:cSld p:grpSp p:notes p:nvSpPr p:sld p:sp p:spTree p:txBody""",
+        "headers, footers and dates of slides that are not fields alone, and texts of their layouts, once each": "",
         "texts of shapes, diagrams and text boxes": """
             a:p a:r a:t a:txBody dgm:dataModel dgm:pt dgm:ptLst dgm:t v:arc v:curve v:group v:image v:line v:oval
             v:polyline v:rect v:roundrect v:shape v:textbox w:drawing w:object w:pict w:txbxContent wp:anchor wp:inline
@@ -91,7 +92,8 @@ OFFICE = FormatVocabulary(
         "tabs and line breaks to characters": "a:br w:br w:cr w:noBreakHyphen w:ptab w:sym w:tab",
         "notes to [^1]": "w:endnoteReference w:footnoteReference",
         "comments to [comment by ...: ...]": """
-            p:cm p:cmLst p:text w:comment w:commentReference w:comments x18tc:ThreadedComments
+            p188:cm p188:cmLst p188:reply p188:replyLst
+            p188:txBody p:cm p:cmLst p:text w:comment w:commentReference w:comments x18tc:ThreadedComments
             x18tc:person x18tc:personList x18tc:text x18tc:threadedComment x:comment x:commentList x:comments x:text""",
         "readings of East Asian words to parentheses after them": "w:rt w:ruby w:rubyBase",
         "equations to LaTeX": "a14:m m:*",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, inner_row, table
 from ..equations import in_markdown, latex_of_mathml
+from ..office.charts import ChartSeries, series_rows
+from ..sheets import column_index
 from .package import OpenDocument
 from .paragraphs import shapes_in, text_of, texts_of
 from .references import SHAPES, outermost
@@ -16,34 +19,44 @@ from .vocabulary import FIELDS
 
 _NO_NUMBER = "NaN"
 """What charts have in the cells of missing values."""
-_IN_OBJECTS = frozenset({"table", "math", "title", "subtitle", "legend", "footer"})
+_ON_MASTERS = SHAPES | {f"{kind}{side}" for kind in ("header", "footer") for side in ("", "-first", "-left")}
+_ON_MASTERS |= {"page-layout-properties"}
+_IN_OBJECTS = frozenset({"chart", "table", "math"})
+_LARGEST_CHART = 10_000
+"""Points of a series with x values of its own."""
+_OWN_COLUMN = re.compile(r"local-table\.\$?([A-Z]{1,3})\$?\d")
+_CHARTS = {"circle": "pie", "ring": "doughnut", "filled-radar": "radar"}
+"""Kinds of charts whose common names are others."""
 
 
-def edges(package: OpenDocument, kind: str) -> Iterator[Block]:
-    """Yields the texts of headers or footers, each once; not those that have fields only, such as page numbers."""
-    wanted = frozenset({kind, f"{kind}-first", f"{kind}-left"})
-    yield from _once(kind, package, package.elements("styles.xml", wanted))
+class MasterPages:
+    """The texts on the pages or slides of all masters, each once, and the sizes of the pages."""
 
+    def __init__(self, package: OpenDocument) -> None:
+        self.sizes: list[Element] = []
+        self._blocks: dict[str, dict[str, Block]] = {"header": {}, "footer": {}, "background": {}}
+        for element in package.elements("styles.xml", _ON_MASTERS):
+            if element.tag == "page-layout-properties":
+                self.sizes.append(element)
+            elif element.tag not in SHAPES:
+                self._add(element.tag.partition("-")[0], element, package)
+            elif element.get("class") is None:  # others say what to fill in
+                self._add("background", element, package)
 
-def background(package: OpenDocument) -> Iterator[Block]:
-    """Yields the texts that stand on the pages or slides of a master, each once; not those that say what to fill in."""
-    shapes = package.elements("styles.xml", SHAPES | {"header", "footer"})
-    own = (each for each in shapes if each.tag in SHAPES and each.get("class") is None)
-    yield from _once("background", package, own)
+    def blocks(self, kind: str) -> Iterator[Block]:
+        """Yields the texts of headers, footers or backgrounds, and what is lost there."""
+        yield from self._blocks[kind].values()
 
-
-def _once(kind: str, package: OpenDocument, elements: Iterable[Element]) -> Iterator[Block]:
-    texts: dict[str, None] = {}
-    for element in elements:
-        if element.tag in SHAPES or _has_own_text(element):
-            texts[" ".join(all_texts(element).split())] = None
+    def _add(self, kind: str, element: Element, package: OpenDocument) -> None:
+        found = self._blocks[kind]
+        text = " ".join(all_texts(element).split()) if element.tag in SHAPES or _has_own_text(element) else ""
+        if text:  # not fields only, such as the number of a page
+            found[text] = MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
         for tag, what in (("image", "pictures"), ("object", "embedded objects")):
             for each in element.iter(tag):
                 path = each.get("href", "")
                 package.passes(path)
-                yield LostContent(what, 1, where=f"{kind}: {path}" if path else kind)
-    for text in filter(None, texts):
-        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
+                found[f"{what} {len(found)}"] = LostContent(what, 1, where=f"{kind}: {path}" if path else kind)
 
 
 def _has_own_text(element: Element) -> bool:
@@ -111,15 +124,6 @@ def table_blocks(element: Element, place: BlockPlace, name: str) -> Iterator[Blo
     if title := alternative_text(element):
         yield MarkdownText(title, place)
     yield from table(_placed_rows(element, place), name)
-    for inner in inner_tables(element):
-        yield from table_blocks(inner, place, f"{name}.1")
-
-
-def inner_tables(element: Element) -> Iterator[Element]:
-    """Yields the tables in the cells of a table, but not those in their cells."""
-    for row in _rows(element):
-        for cell in row:
-            yield from cell.iterfind("table")
 
 
 def _placed_rows(element: Element, place: BlockPlace) -> Iterator[tuple[list[str], BlockPlace]]:
@@ -145,15 +149,19 @@ def _cells(row: Element) -> list[str]:
 
 
 def cell_text(cell: Element) -> str:
-    """Returns the paragraphs of a cell, a line each, without tables and shapes in it."""
+    """Returns the paragraphs of a cell, and the rows of tables in it, a line each, without shapes."""
     if len(cell) == 1 and cell[0].tag == "p":
         return text_of(cell[0])
     texts = (
-        text_of(each) if each.tag in ("p", "h") else texts_of(each)
+        text_of(each) if each.tag in ("p", "h") else _inner_table(each) if each.tag == "table" else texts_of(each)
         for each in cell
-        if each.tag not in SHAPES and each.tag not in ("table", "annotation")
+        if each.tag not in SHAPES and each.tag != "annotation"
     )
     return "\n".join(filter(None, texts))
+
+
+def _inner_table(element: Element) -> str:
+    return "\n".join(filter(None, (alternative_text(element), *(inner_row(_cells(row)) for row in _rows(element)))))
 
 
 def _picture(frame: Element, image: Element, package: OpenDocument, place: BlockPlace) -> Block:
@@ -184,8 +192,67 @@ def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str)
         elif content.tag == "math":
             yield MarkdownText(in_markdown(latex_of_mathml(content), is_block=True), place)
         else:
-            yield MarkdownText(all_texts(content), replace(place, member=path))
-            yield from (LostContent("pictures", 1, where=name) for _ in content.iter("image"))
-            yield from (LostContent("embedded objects", 1, where=name) for _ in content.iter("object"))
+            inner = content.find("chart")  # the body of an object is called so, too
+            yield from _chart(content if inner is None else inner, replace(place, member=path), name)
     if not is_known:
         yield LostContent("embedded objects", 1, where=path or name)
+
+
+def _chart(chart: Element, place: BlockPlace, name: str) -> Iterator[Block]:
+    """Yields a chart as those of Office: its kind and titles, and a table with a row for each category."""
+    kind = chart.get("class", "").rpartition(":")[2]
+    head = " ".join(filter(None, (_CHARTS.get(kind, kind), "chart")))
+    title = chart.find("title")
+    text = " ".join(all_texts(title).split()) if title is not None else ""
+    axes: dict[str, str] = {}
+    for axis in chart.iterfind("plot-area/axis"):
+        if (found := axis.find("title")) is not None and (words := " ".join(all_texts(found).split())):
+            axes.setdefault(axis.get("dimension", ""), words)
+    named = [f"{dimension or 'axis'}: {words}" for dimension, words in axes.items()]
+    yield MarkdownText(f"[{'; '.join((head + (f': {text}' if text else ''), *named))}]", place)
+    for part in chart:
+        if part.tag not in ("title", "plot-area", "table"):
+            yield MarkdownText(all_texts(part), place)
+    data = chart.find("table")
+    if data is not None:
+        yield MarkdownText(alternative_text(data), place)
+        rows = list(map(_cells, _rows(data)))
+        series = list(_series_with_x(chart, data, rows))
+        if rows and rows[0] and not rows[0][0]:
+            rows[0][0] = axes.get("x", "Chart")
+        yield from table(((row, place) for row in (series_rows(series, named) if series else rows)), name)
+    yield from (LostContent("pictures", 1, where=name) for _ in chart.iter("image"))
+    yield from (LostContent("embedded objects", 1, where=name) for _ in chart.iter("object"))
+
+
+def _series_with_x(chart: Element, data: Element, rows: Sequence[Sequence[str]]) -> Iterator[ChartSeries]:
+    """Yields the series of points with x values of their own, in columns of the table; nothing for other charts."""
+    across: dict[int, str] = {}
+    named = _columns_by_source(data)
+    for number, each in enumerate(chart.iter("series"), 1):
+        ranges = [each, *each.iterfind("domain")]
+        places = [
+            _column(found.get("values-cell-range-address") or found.get("cell-range-address", ""), named)
+            for found in ranges
+        ]
+        values, *domains = ({
+            index: row[at] for index, row in enumerate(rows[1:_LARGEST_CHART]) if 0 < at < len(row) and row[at]
+        } for at in places)  # fmt: skip
+        across = domains[-1] if domains else across
+        name = rows[0][places[0]] if 0 < places[0] < len(rows[0]) else ""
+        if across and len(domains) > 1:  # of bubbles, whose size is the value
+            yield ChartSeries(name or f"Series {number}", across, domains[0], values, is_xy=True)
+        elif across:
+            yield ChartSeries(name or f"Series {number}", across, values, {}, is_xy=True)
+
+
+def _columns_by_source(data: Element) -> dict[str, int]:
+    """Returns the columns of the table of a chart by the cells of a sheet that they have the values of."""
+    first = next((row for row in _rows(data) if row.find("table-cell/g/desc") is not None), None)
+    cells = first.iterfind("table-cell") if first is not None else ()
+    return {cell.findtext("g/desc", ""): column for column, cell in enumerate(cells)}
+
+
+def _column(address: str, named: Mapping[str, int]) -> int:
+    own = _OWN_COLUMN.match(address)
+    return column_index(own[1]) if own is not None else named.get(address, -1)

@@ -19,8 +19,12 @@ def pieces_of(paragraph: Element) -> list[str | Element]:
 
 def text_of(paragraph: Element) -> str:
     """Returns the text without frames."""
-    if not len(paragraph) and RISE not in paragraph.attrib:
-        return (paragraph.text or "").strip()
+    if RISE not in paragraph.attrib:
+        if not len(paragraph):
+            return (paragraph.text or "").strip()
+        only = paragraph[0]
+        if len(paragraph) == 1 and only.tag == "span" and not len(only) and RISE not in only.attrib:
+            return f"{paragraph.text or ''}{only.text or ''}{only.tail or ''}".strip()
     return "".join(piece for piece in pieces_of(paragraph) if isinstance(piece, str)).strip()
 
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_item
 from ..format_handler import DocumentFile
-from .frames import alternative_text, background, edges, frame_blocks, inner_shapes
+from .frames import MasterPages, alternative_text, frame_blocks, inner_shapes
 from .package import OpenDocument
 from .paragraphs import comment_of, text_of, texts_of
 from .references import SHAPES
@@ -18,20 +18,26 @@ from .vocabulary import OPEN_DOCUMENT
 VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
 
 _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
+_RUNNING = {"header-decl": "header", "footer-decl": "footer", "date-time-decl": "footer"}
+"""What many slides repeat: elements that have the text of it, once."""
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument presentation, slide by slide."""
     package = OpenDocument(file, "OpenDocument presentation")
-    layouts = package.elements("styles.xml", frozenset({"page-layout-properties"}))
-    sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in layouts]
+    masters = MasterPages(package)
+    sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in masters.sizes]
     # The layouts of notes and handouts are upright, those of slides are not.
     size = next(((width, height) for width, height in sizes if width > height > 0), (0.0, 0.0))
-    yield from edges(package, "header")
+    yield from masters.blocks("header")
     number = 0
     hidden: set[str] = set()
-    for element in package.elements("content.xml", frozenset({"page", "style"})):
+    running: dict[str, str] = {}
+    for element in package.elements("content.xml", frozenset({"page", "style", *_RUNNING})):
+        if element.tag in _RUNNING:
+            running[" ".join("".join(element.itertext()).split())] = _RUNNING[element.tag]
+            continue
         if element.tag == "style":
             if any(each.get("visibility") == "hidden" for each in element):
                 hidden.add(element.get("name", ""))
@@ -45,8 +51,10 @@ def read(file: DocumentFile) -> Iterator[Block]:
         text = _notes(notes) if notes is not None else ""
         if text:
             yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
-    yield from edges(package, "footer")
-    yield from background(package)
+    for text, kind in running.items():
+        yield MarkdownText(f"[{kind}: {text}]" if text else "", BlockPlace(member=kind), kind)
+    yield from masters.blocks("footer")
+    yield from masters.blocks("background")
     yield from package.account()
 
 

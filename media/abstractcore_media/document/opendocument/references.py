@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, LostContent, MarkdownText
 from ..marks import NO_PROPERTIES, Marks, RunProperties, marked
-from ..vocabularies import LossCounter
+from ..vocabularies import HIDDEN_TEXTS, LossCounter
 from .styles import TextStyles
 
 RISE, STRUCK, HIDDEN = " rise", " struck", " hidden"
@@ -85,13 +85,13 @@ class References:
 
     def _mark(self, element: Element, inherited: RunProperties) -> None:
         own = self._styles.of(element)
-        if own is not NO_PROPERTIES:
-            inherited = own.over(inherited)
+        if own is not NO_PROPERTIES and (found := own.over(inherited)) != inherited:
+            inherited = found
             element.set(RISE, inherited.rise or "")
             element.set(STRUCK, "struck" if inherited.is_struck else "")
             element.set(HIDDEN, "hidden" if inherited.is_hidden else "")
             if own.is_hidden and "".join(element.itertext()).strip():
-                self._losses.count("hidden texts")
+                self._losses.count(HIDDEN_TEXTS)
         for child in element:
             if len(child) or child.tag == "span":
                 self._mark(child, inherited)

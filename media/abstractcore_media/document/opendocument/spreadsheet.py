@@ -22,7 +22,7 @@ from ..sheets import (
     with_hidden_mark,
 )
 from ..shown_values import text_of_date, text_of_duration, text_of_number
-from .frames import background, cell_text, edges, inner_shapes
+from .frames import MasterPages, cell_text, inner_shapes
 from .package import OpenDocument
 from .paragraphs import comment_of
 from .vocabulary import OPEN_DOCUMENT
@@ -39,7 +39,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument spreadsheet, sheet by sheet."""
     package = OpenDocument(file, "OpenDocument spreadsheet")
     budget = TableBudget(file.work)
-    yield from edges(package, "header")
+    masters = MasterPages(package)
+    yield from masters.blocks("header")
     events = package.elements("content.xml", _WANTED, frozenset({"table"}))
     hidden: set[str] = set()
     sheet: Element | None = None
@@ -59,8 +60,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
         yield from budget.blocks(name, reader.rows(), reader.rest())
         yield from reader.drawn
         sheet = reader.following
-    yield from edges(package, "footer")
-    yield from background(package)
+    yield from masters.blocks("footer")
+    yield from masters.blocks("background")
     yield from package.account()
 
 
@@ -131,15 +132,22 @@ class _Sheet:
             if text:
                 for offset in range(min(repeats, MAX_COLUMNS - column)):
                     cells[column + offset] = text
-            place = BlockPlace(sheet=self._name, cell=f"{column_name(column)}{number}")
-            self.drawn += inner_shapes(cell, self._package, place, f"{self._name} {place.cell}")
+            if _has_more_than_text(cell):
+                place = BlockPlace(sheet=self._name, cell=f"{column_name(column)}{number}")
+                self.drawn += inner_shapes(cell, self._package, place, f"{self._name} {place.cell}")
             column += repeats
         return cells
+
+
+def _has_more_than_text(cell: Element) -> bool:
+    return len(cell) > 1 or (len(cell) == 1 and (cell[0].tag != "p" or len(cell[0]) > 0))
 
 
 def _shown(cell: Element) -> str:
     """Returns the text of a cell as its program showed it, else its value, else its formula."""
     text = _value(cell, cell_text(cell)) if len(cell) else _value(cell, "")
+    if not _has_more_than_text(cell):
+        return text
     for comment in cell.iterfind("annotation"):
         text = f"{text} {comment_of(comment)}".strip()
     return text
@@ -160,5 +168,5 @@ def _value(cell: Element, text: str) -> str:
 
 
 def _repeats(element: Element, name: str, limit: int) -> int:
-    value = element.get(name, "1")
-    return min(int(value), limit) if value.isdecimal() and len(value) < 10 else 1
+    value = element.get(name)
+    return min(int(value), limit) if value and value.isdecimal() and len(value) < 10 else 1

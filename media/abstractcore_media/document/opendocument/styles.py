@@ -15,15 +15,16 @@ _FAMILIES = {"span": "text", "p": "paragraph", "h": "paragraph"}
 
 
 class TextStyles:
-    """The marks that the styles of a file give to spans and paragraphs."""
+    """The styles of a file, which are all added before one is looked up."""
 
     def __init__(self) -> None:
         self._own: dict[tuple[str, str], RunProperties] = {}
         self._parents: dict[tuple[str, str], str] = {}
         self._lists: dict[str, str] = {}
+        self._inherited: dict[tuple[str, str], RunProperties] = {}
 
     def add(self, style: Element) -> None:
-        """Adds a style; those of other families say nothing of words."""
+        """Adds a style of words or paragraphs; those of other families have no marks."""
         key = style.get("family", ""), style.get("name", "")
         self._parents[key] = style.get("parent-style-name", "")
         if (name := style.get("list-style-name")) is not None:
@@ -36,17 +37,22 @@ class TextStyles:
     @property
     def has_marks(self) -> bool:
         """Whether any style marks words."""
-        return bool(self._own)
+        return any(each.rise or each.is_struck or each.is_hidden for each in self._own.values())
 
     def of(self, element: Element) -> RunProperties:
-        """Returns what the style of a span or paragraph says of its words."""
-        found = NO_PROPERTIES
-        for key in self._line(element):
-            found = found.over(self._own.get(key, NO_PROPERTIES))
+        """Returns the marks of the words in a span or paragraph by its style, `NO_PROPERTIES` itself for none."""
+        key = element.tag, element.get("style-name", "")
+        found = self._inherited.get(key)
+        if found is None:
+            found = NO_PROPERTIES
+            for each in self._line(element):
+                if each in self._own:
+                    found = found.over(self._own[each])
+            self._inherited[key] = found
         return found
 
     def list_of(self, paragraph: Element) -> str | None:
-        """Returns the list style that the style of a paragraph names: "" for none of all, None if it says nothing."""
+        """Returns the list style of a paragraph by its style: "" for no list, None where the style leaves it open."""
         return next((self._lists[name] for _, name in self._line(paragraph) if name in self._lists), None)
 
     def is_title(self, paragraph: Element) -> bool:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import Block, BlockPlace, MarkdownText, heading, list_item
 from ..format_handler import DocumentFile
-from .frames import background, edges, frame_blocks, inner_shapes, table_blocks
+from .frames import MasterPages, frame_blocks, inner_shapes, table_blocks
 from .numbering import BULLET
 from .package import OpenDocument
 from .paragraphs import pieces_of
@@ -25,12 +25,13 @@ _UNNUMBERED = " "
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument text."""
     package = OpenDocument(file, "OpenDocument text")
-    yield from edges(package, "header")
+    masters = MasterPages(package)
+    yield from masters.blocks("header")
     reader = _OpenDocumentReader(package)
     for element in package.elements("content.xml", _WANTED):
         yield from reader.blocks(element)
-    yield from edges(package, "footer")
-    yield from background(package)
+    yield from masters.blocks("footer")
+    yield from masters.blocks("background")
     yield from package.account()
 
 

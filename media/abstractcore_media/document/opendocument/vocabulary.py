@@ -72,6 +72,8 @@ OPEN_DOCUMENT = FormatVocabulary(
             text:text-input text:time text:title text:user-defined text:user-field-get text:user-field-input
             text:variable-get text:variable-input text:variable-set text:word-count""",
         "slides": "draw:page",
+        "headers, footers and dates of slides, once each": """
+            presentation:date-time-decl presentation:footer-decl presentation:header-decl""",
         "shapes and text boxes": """
             draw:caption draw:circle draw:connector draw:custom-shape draw:ellipse draw:frame draw:g draw:line
             draw:measure draw:path draw:polygon draw:polyline draw:rect draw:regular-polygon draw:text-box
@@ -86,7 +88,7 @@ OPEN_DOCUMENT = FormatVocabulary(
         "comments to [comment by ...: ...]": "office:annotation dc:creator",
         "readings of East Asian words to parentheses after them": "text:ruby text:ruby-base text:ruby-text",
         "notes of slides to [notes]": "presentation:notes",
-        "charts to tables of their data": "draw:object",
+        "charts to tables of their data, with their titles": "draw:object",
         "equations to LaTeX": "math:*",
         "tracked deletions to ~~struck through~~ words, and their number": "text:change text:deletion",
         "form fields to what is filled in, [x] and (x)": """
@@ -109,12 +111,12 @@ OPEN_DOCUMENT = FormatVocabulary(
     },
     left_out={
         "numbers and marks of notes, which stand in their place": "text:note-citation",
-        "running headers, footers and dates of slides": """
-            presentation:date-time presentation:date-time-decl presentation:footer presentation:footer-decl
-            presentation:header presentation:header-decl""",
+        "places of running headers, footers and dates of slides": """
+            presentation:date-time presentation:footer presentation:header""",
         "cached copies of tables in other files": "table:dde-link table:dde-links",
         "pages of a handout": "style:handout-master",
     },
+    hidden={"text:section": "display=none is-hidden=true"},
     properties="""
             anim:* calcext:* chart:* config:* db:* dc:* dr3d:* draw:area-circle draw:area-polygon
             draw:area-rectangle draw:contour-path draw:contour-polygon draw:enhanced-geometry
