@@ -17,6 +17,7 @@ from .blocks import LostContent, clean
 _MAX_KINDS, _MAX_PLACES, _MAX_NAME = 50, 20, 60
 """What is counted apart in one file, and in one kind of loss: hostile files have a new name for each element."""
 _OTHERS = "elements of other kinds"
+CUT_OFF = "text after the end of a cut file"
 
 Kinds = Mapping[str, str]
 """Names of kinds, separated by spaces, by what they are called in the documentation and, if lost, in `lost`."""
@@ -124,6 +125,11 @@ class LossCounter:
     def count(self, what: str, place: str = "", count: float = 1) -> None:
         """Counts a loss at a place, or else where the reader is."""
         self._own.add(what, place or self.place, count)
+
+    def cut(self) -> None:
+        """Counts, once, what stood behind the last byte of a file that is cut."""
+        if CUT_OFF not in self._own.counts:
+            self.count(CUT_OFF)
 
     def meet(self, kind: str, place: str = "") -> Treatment:
         """Returns the treatment of an element, and counts it if it is lost. The caller counts unknown ones."""
