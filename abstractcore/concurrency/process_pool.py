@@ -154,7 +154,8 @@ class PoolExchange:
 def failed(source: str, kind: str) -> CorruptFileError:
     """Returns the error for a file whose decoder has raised an exception of another class, by its name."""
     why = "decoding it takes too much memory" if kind == "MemoryError" else f"its decoder failed ({kind})"
-    return CorruptFileError(f"{source} cannot be read: {why}.", source=source)
+    hint = "Open it in its application, and export it again."
+    return CorruptFileError(f"{source} cannot be read: {why}.", source=source, hint=hint)
 
 
 def _reply(message: bytes) -> list[Any]:

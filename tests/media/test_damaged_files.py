@@ -1,23 +1,27 @@
-"""Cut and changed files of every document format: typed errors or texts, and huge ones in bounded memory.
+"""Cut and changed files of every format, and of the bench of reading: typed errors, or what is lost is named.
 
-Formats with an end that a reader can see must not read as complete after a cut.
+Huge documents are read or refused in bounded memory.
 """
 
 from __future__ import annotations
 
-import random
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from html import escape
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import MediaError
 from abstractcore.schema import DocumentPart
 from abstractcore_media.document.formats import FORMATS
 from abstractcore_media.document.work_limits import WorkLimits
+from benchmarks import reading_files
+from benchmarks.reading_files.damage import CUTS, DamagedFiles, DamageReport, damaged
 from tests.media.document.documents import DOCUMENTS, converted, handler_of, part_of
 from tests.media.document.test_formats import zipped
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
@@ -46,41 +50,53 @@ def content_of(source: bytes | Path) -> bytes:
     return source if isinstance(source, bytes) else source.read_bytes()
 
 
-def damaged(content: bytes, seed: str) -> Iterator[bytes]:
-    """The file cut at ten places, and two copies with 5 % of their bytes changed."""
-    yield from (content[: len(content) * ten // 11] for ten in range(1, 11))
-    chance = random.Random(seed)
-    for _ in range(2):
-        changed = bytearray(content)
-        for _ in range(max(1, len(changed) // 20)):
-            changed[chance.randrange(len(changed))] = chance.randrange(256)
-        yield bytes(changed)
-
-
 def test_every_document_format_has_a_file_that_is_damaged():
     types = {part_of(content_of(each), name).blob.media_type for name, each in SOURCES.items()}
     assert [format.name for format in FORMATS if not types & format.media_types] == []
 
 
+@pytest.fixture(scope="module")
+def files() -> Iterator[DamagedFiles]:
+    pool = ProcessPool()
+    yield DamagedFiles(replace(NO_MODELS, isolation=pool))
+    pool.close()
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", SOURCES)
-def test_cut_or_changed_file_is_read_or_a_typed_error(name: str):
-    content = content_of(SOURCES[name])
-    media_type = part_of(content, name).blob.media_type
-    for each in damaged(content, name):
-        part = DocumentPart(blob(each, media_type, name))
-        handler = handler_of(part)
-        handler.limits = LIMITS  # pyright: ignore[reportAttributeAccessIssue]
-        with suppress(MediaError):
-            handler.convert(part, NO_MODELS)
+@pytest.mark.process
+def test_damaged_files_are_refused_with_a_hint_or_read_with_their_losses_named(files: DamagedFiles):
+    total = DamageReport()
+    for name, source in SOURCES.items():
+        total += files.report(content_of(source), name)
+    assert total.faults == []
+    assert min(total.read, total.refused) > len(SOURCES)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.process
+@pytest.mark.parametrize("family", [name for name in reading_files.FAMILIES if name != "packages"])  # downloaded
+def test_damaged_files_of_the_bench_are_refused_with_a_hint_or_read_with_their_losses_named(
+    family: str, files: DamagedFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Without those that LibreOffice, pandoc or ffmpeg make: `python benchmarks/damaged_files.py` has them too."""
+    monkeypatch.setenv("PATH", "")
+    total, made = DamageReport(), 0
+    for file in reading_files.family(family):
+        with suppress(FileNotFoundError):
+            path = tmp_path / file.name
+            file.make(path)
+            total += files.report(path.read_bytes(), file.name)
+            made += 1
+    assert total.faults == []
+    assert total.read + total.refused >= 8 * made
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if name.endswith(WITH_END) and "locked" not in name])
 def test_cut_package_is_refused(name: str):
     content = content_of(SOURCES[name])
     media_type = part_of(content, name).blob.media_type
-    for ten in range(1, 11):
-        part = DocumentPart(blob(content[: len(content) * ten // 11], media_type, name))
+    for _, copy in islice(damaged(content, name), CUTS):
+        part = DocumentPart(blob(copy, media_type, name))
         with pytest.raises(MediaError):
             handler_of(part).convert(part, NO_MODELS)
 

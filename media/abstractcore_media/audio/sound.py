@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart
 
-from ..common.av_files import duration, open_recording
+from ..common.av_files import duration, first_track, open_recording
 from ..common.content import check_unchanged, source_of
 from ..common.stopping import StopCheck
 from .mixing import Mixer
@@ -113,9 +113,7 @@ def sound_facts(part: MediaPart) -> tuple[int, int, float]:
     for none; raises `MediaError` if it cannot be read or has no audio track.
     """
     with open_recording(part, "Converting recordings", "av", "audio") as container:
-        if not container.streams.audio:
-            raise _no_track(source_of(part))
-        codec = container.streams.audio[0].codec_context
+        codec = first_track(container, "audio", source_of(part)).codec_context
         return codec.sample_rate or SAMPLE_RATE, max(codec.channels, 1), duration(container)
 
 
@@ -142,8 +140,6 @@ def decoded_sound(
     check_stop = StopCheck(source, timeout)
     with open_recording(part, "Transcribing audio", "faster-whisper", "audio") as container:
         announced = duration(container)
-        if not container.streams.audio:
-            raise _no_track(source)
         track = _Track(part, container, max_seconds, check_stop)
         block = bytearray()
         position = kept = 0
@@ -167,9 +163,15 @@ def decoded_sound(
         yield announced, max(track.begin, start), missing, has_end, bytes(block)
     if not kept and position:
         ends = track.begin + position / form.bytes_per_second
-        raise MediaError(f"{source} has no audio from {start:g} seconds on: it ends at {ends:.1f}.", source=source)
+        raise MediaError(
+            f"{source} has no audio from {start:g} seconds on: it ends at {ends:.1f}.",
+            source=source,
+            hint=f"Begin before that: File(..., start=0, end={ends:.0f}).",
+        )
     if not kept:
-        raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source)
+        raise MediaError(
+            f"{source} has no audio: its length is 0 seconds.", source=source, hint="Record it, or export it again."
+        )
 
 
 def _place(seconds: float, first: int, form: SampleFormat) -> int:
@@ -185,6 +187,7 @@ class _Track:
     ) -> None:
         self.begin = 0.0
         self.length = ReadLength(part, container)
+        self._source = source_of(part)
         self._container = container
         self._max_seconds = max_seconds
         self._check_stop = check_stop
@@ -193,7 +196,7 @@ class _Track:
         from av.error import InvalidDataError
 
         is_first = True
-        track = self._container.streams.audio[0]
+        track = first_track(self._container, "audio", self._source)
         for packet in self.length.packets(self._container, track.index):
             self._check_stop()
             try:
@@ -270,10 +273,6 @@ def _pulled(graph: Any) -> Iterator[bytes]:
         except (BlockingIOError, EOFError):
             return
         yield bytes(piece.planes[0])[: piece.samples * piece.layout.nb_channels * _SAMPLE_BYTES]
-
-
-def _no_track(source: str) -> MediaError:
-    return MediaError(f"{source} has no audio track.", source=source)
 
 
 def _too_long(source: str, max_seconds: float) -> MediaError:

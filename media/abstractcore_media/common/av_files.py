@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart
@@ -25,6 +25,7 @@ _DEMUXERS = (
 )
 """Formats that hold all of their content. For others, such as HLS and concat, FFmpeg opens further files and URLs."""
 _MAX_BOXES = 1000
+_CLEAN_COPY = "If a player can play it, make a clean copy: ffmpeg -i broken.mp4 clean.mp4"
 
 
 @contextmanager
@@ -60,8 +61,18 @@ def open_recording(part: MediaPart, purpose: str, package: str, extra: str) -> G
             raise MediaError(
                 f"{source} cannot be decoded: it is corrupt, or not an audio or video file.",
                 source=source,
-                hint="If a player can play it, make a clean copy: ffmpeg -i broken.mp4 clean.mp4",
+                hint=_CLEAN_COPY,
             ) from error
+
+
+def first_track(container: InputContainer, kind: Literal["audio", "video"], source: str) -> Any:
+    """Returns the first track of a kind; raises `MediaError` if there is none, or none that can be decoded."""
+    tracks: Any = container.streams.audio if kind == "audio" else container.streams.video
+    if not tracks:
+        raise MediaError(f"{source} has no {kind} track.", source=source, hint=_CLEAN_COPY)
+    if tracks[0].codec_context is None:  # whatever its type says
+        raise MediaError(f"{source} has a {kind} track in an unknown format.", source=source, hint=_CLEAN_COPY)
+    return tracks[0]
 
 
 def _lacks_index(file: BinaryIO) -> bool:

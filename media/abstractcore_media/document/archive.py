@@ -121,7 +121,7 @@ def _is_likely(names: bytes, codec: str, usual: Set[int], least: int) -> bool:
 def _tar_members(file: DocumentFile) -> Iterator[_Member]:
     content = io.BytesIO(_unpacked(file))
     with tarfile.open(fileobj=content, mode="r:") as archive:
-        for count, info in enumerate(archive):
+        for count, info in enumerate(_tar_infos(archive, content, file)):
             file.work.check()
             if count >= file.work.limits.members:
                 raise file.work.too_large(f"it has more than {file.work.limits.members:,} members")
@@ -130,6 +130,19 @@ def _tar_members(file: DocumentFile) -> Iterator[_Member]:
             if info.isfile():
                 place = info.offset_data
                 yield _Member(info.name, info.size, lambda place=place, size=info.size: _slice(content, place, size))
+
+
+def _tar_infos(archive: tarfile.TarFile, content: io.BytesIO, file: DocumentFile) -> Iterator[tarfile.TarInfo]:
+    """Yields the members up to the end, or up to where the file is cut."""
+    try:
+        yield from archive
+    except tarfile.ReadError:
+        if not archive.offset:
+            raise
+        file.losses.cut()
+        return
+    if _slice(content, archive.offset, tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        file.losses.cut()
 
 
 def _slice(content: io.BytesIO, place: int, size: int) -> bytes:

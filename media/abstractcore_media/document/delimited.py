@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Iterator
 
 from .blocks import Block, GuessedEncoding
 from .format_handler import DocumentFile
 from .sheets import SheetRow, TableBudget
 from .text_decoding import decoded
+from .vocabularies import LossCounter
 
 _DELIMITERS = ",;\t|"
 _NAMED_DELIMITER = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
 """The first line by which spreadsheets are told the delimiter."""
 _SAMPLE = 20_000
+_END = "\0"
+"""A last line for the parser, which no text has: it stands in a field if that is open at the end."""
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
@@ -34,22 +38,28 @@ def read(file: DocumentFile) -> Iterator[Block]:
         nonlocal counted
         for counted, line in enumerate(lines, 1):  # noqa: B007
             yield line
+        yield _END
 
     def rest() -> Iterator[int]:
         yield sum(1 for line in lines[counted:] if line.strip())
 
     reader = csv.reader(fed(), delimiter=delimiter)
-    yield from TableBudget(file.work).blocks(None, _rows(reader), rest())
+    yield from TableBudget(file.work).blocks(None, _rows(reader, text.endswith(("\n", "\r")), file.losses), rest())
 
 
-def _rows(reader: Iterator[list[str]]) -> Iterator[SheetRow]:
-    number = 0
-    while True:
-        try:
-            fields = next(reader)
-        except StopIteration:
+def _rows(reader: Iterator[list[str]], has_last_break: bool, losses: LossCounter) -> Iterator[SheetRow]:
+    """Yields the rows; a last one that ends in its quotes, or before its last fields, is counted as cut."""
+    shortest, before = sys.maxsize, 0
+    for number, fields in enumerate(reader, 1):
+        if fields == [_END]:
+            if before < shortest and not has_last_break:
+                losses.cut()
             return
-        number += 1
+        if fields and fields[-1].endswith(_END):
+            fields[-1] = fields[-1].removesuffix(_END)
+            losses.cut()
+        if fields:
+            shortest, before = min(shortest, before or sys.maxsize), len(fields)
         cells = {column: field for column, field in enumerate(fields) if field.strip()}
         if cells:
             yield SheetRow(number, cells)

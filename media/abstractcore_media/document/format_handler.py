@@ -30,6 +30,7 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The types of pictures in files that models accept."""
 _BLOCK_BYTES, _BATCH_BYTES = 100, 100_000
 """Blocks of about so many bytes are sent from one process to another at once."""
+_NAMED_LOSSES = 10
 AS_TEXT, AS_GLYPHS = Fallback("text", frozenset({"text"}) | PICTURES), glyphs(PICTURES)
 
 
@@ -117,8 +118,9 @@ class FormatHandler:
         with closing(self._blocks(part, context, work)) as blocks:
             renderer.add_all(blocks)
         if not renderer.has_content:
+            lost = ", ".join(f"{each.count:g} {each.what}" for each in renderer.lost[:_NAMED_LOSSES])
             raise MediaError(
-                f"{work.source} has no text that can be read.",
+                f"{work.source} has no text that can be read{f' (not read: {lost})' if lost else ''}.",
                 source=work.source,
                 hint="If it holds pictures only, use a model that accepts images.",
             )
@@ -159,6 +161,7 @@ def _blocks(
     part: MediaPart, format: DocumentFormat, limits: WorkLimits, timeout: float | None, password: str | None
 ) -> Generator[Block]:
     """Yields the blocks of a file; raises `MediaError` if it cannot be read."""
+    from .file_ends import is_cut
     from .vocabularies import FormatVocabulary, LossCounter
     from .work_limits import Work
 
@@ -169,6 +172,8 @@ def _blocks(
         losses = LossCounter(getattr(module, "VOCABULARY", FormatVocabulary("", {})))
         file = DocumentFile(data, work.source, work, part.blob.media_type, losses, password)
         yield from cast("Callable[[DocumentFile], Iterator[Block]]", module.read)(file)
+        if is_cut(data, file.media_type):
+            losses.cut()
         yield from losses.blocks()
 
 

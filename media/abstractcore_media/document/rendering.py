@@ -103,8 +103,6 @@ class Renderer:
         self._flush()
         first = self._content[0] if len(self._content) == 1 else None
         content = first if isinstance(first, str) else tuple(self._content)
-        if "pictures" in self._losses:
-            self._losses["pictures"].total = self._seen_pictures
         return Conversion(
             content,
             label,
@@ -115,12 +113,19 @@ class Renderer:
             ),
             fallback=fallback,
             model=", ".join(self._models) or None,
-            lost=tuple(
-                MediaLoss(what, loss.count, loss.total, tuple(loss.places))
-                for what, loss in self._losses.items()
-                if loss.count
-            ),
+            lost=self.lost,
             has_fewer_images=self._has_fewer_images,
+        )
+
+    @property
+    def lost(self) -> tuple[MediaLoss, ...]:
+        """What is not in the text."""
+        if "pictures" in self._losses:
+            self._losses["pictures"].total = self._seen_pictures
+        return tuple(
+            MediaLoss(what, loss.count, loss.total, tuple(loss.places))
+            for what, loss in self._losses.items()
+            if loss.count
         )
 
     def _add_text(self, block: MarkdownText) -> None:

@@ -45,10 +45,14 @@ class TextHandler:
 
     def _as_text(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion
+        from abstractcore.schema import MediaLoss
 
+        from .file_ends import is_cut
         from .text_decoding import decoded, guess_warning
+        from .vocabularies import CUT_OFF
 
-        text, guessed = decoded(content_of(part), source_of(part))
-        if guessed is None:
-            return Conversion(text, "text")
-        return Conversion(text, "text", warnings=(guess_warning(source_of(part), guessed),))
+        data = content_of(part)
+        text, guessed = decoded(data, source_of(part))
+        warnings = () if guessed is None else (guess_warning(source_of(part), guessed),)
+        lost = (MediaLoss(CUT_OFF, 1),) if is_cut(data, part.blob.media_type) else ()
+        return Conversion(text, "text", warnings=warnings, lost=lost)

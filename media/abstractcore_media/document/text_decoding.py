@@ -78,7 +78,9 @@ def decoded(data: bytes, source: str) -> tuple[str, str | None]:
     """
     text, guessed = _any_decoded(data, source)
     if not text.strip():
-        raise MediaError(f"{source} has no text: it is empty, or white space.", source=source)
+        raise MediaError(
+            f"{source} has no text: it is empty, or white space.", source=source, hint="Send a file that has a text."
+        )
     return text, guessed
 
 

@@ -21,6 +21,7 @@ _OTHERS = "elements of other kinds"
 HIDDEN_TEXTS = "hidden texts"
 _MAX_NAMES = 10_000
 """The names that are remembered: a hostile file may have a new one for each element."""
+CUT_OFF = "text after the end of a cut file"
 
 Kinds = Mapping[str, str]
 """Names of kinds, separated by spaces, by what they are called in the documentation and, if lost, in `lost`."""
@@ -179,6 +180,11 @@ class LossCounter:
     def count(self, what: str, place: str = "", count: float = 1) -> None:
         """Counts a loss at a place, or else where the reader is."""
         self._own.add(what, place or self.place, count)
+
+    def cut(self) -> None:
+        """Counts, once, what stood behind the last byte of a file that is cut."""
+        if CUT_OFF not in self._own.counts:
+            self.count(CUT_OFF)
 
     def meet(self, kind: str, place: str = "") -> Treatment:
         """Returns the treatment of an element, and counts it if it is lost. The caller counts unknown ones."""

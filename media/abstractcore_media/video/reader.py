@@ -12,7 +12,7 @@ from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart
 
 from ..audio.read_length import ReadLength
-from ..common.av_files import duration, open_recording
+from ..common.av_files import duration, first_track, open_recording
 from ..common.content import source_of
 from ..common.extras import missing_module
 from .measures import brightness, sharpness
@@ -67,7 +67,7 @@ def measured(part: MediaPart) -> Generator[tuple[int | None, int | None, float |
         if not container.streams.video:
             yield None, None, duration(container) or None
             return
-        stream = container.streams.video[0]
+        stream = first_track(container, "video", source_of(part))
         size = stream.codec_context.width or None, stream.codec_context.height or None
         yield *size, _seconds(container, stream) or None
 
@@ -245,12 +245,8 @@ class VideoReader:
         for package in ("numpy", "PIL"):
             _check_installed(package)
         with open_recording(self._part, "Reading frames of videos", "av", "video") as container:
-            if not container.streams.video:
-                raise MediaError(f"{self._source} has no video track.", source=self._source)
-            stream = container.streams.video[0]
+            stream = first_track(container, "video", self._source)
             context: Any = stream.codec_context
-            if context is None:  # whatever its type says
-                raise MediaError(f"{self._source} has a video track in an unknown format.", source=self._source)
             if context.width * context.height > self._max_pixels:
                 raise self._too_large(context.width, context.height)
             aspect = float(stream.sample_aspect_ratio or 1)

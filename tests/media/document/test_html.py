@@ -174,7 +174,7 @@ def test_pages_in_frames_twelve_deep_are_read():
 
 
 def test_text_of_a_formula_that_is_too_large_is_kept_and_the_formula_is_counted():
-    conversion = converted(b"<math>" * 20_000 + b"<mi>E</mi><mo>=</mo>", "page.html")
+    conversion = converted(b"<math>" * 20_000 + b"<mi>E</mi><mo>=</mo>" + b"</math>" * 20_000, "page.html")
     assert conversion.text == "E="
     assert losses(conversion) == {"formulas": (1, None)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import policy
+from email.errors import CloseBoundaryNotFoundDefect, InvalidBase64PaddingDefect, StartBoundaryNotFoundDefect
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import cast
@@ -21,6 +22,8 @@ _HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 _REPORTS = ("message/delivery-status", "message/disposition-notification")
 _MAX_PARTS = 1_000
 _MAX_BYTES = 100_000_000
+_END_OF_HEADERS = re.compile(rb"\n\r?\n")
+_ENDS_EARLY = (CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, InvalidBase64PaddingDefect)
 _CONTAINER = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 
 
@@ -34,8 +37,17 @@ def read(file: DocumentFile) -> Iterator[Block]:
     message = BytesParser(policy=policy.default).parsebytes(file.data)
     parts = _Parts(file)
     bodies = parts.bodies(message)
+    if _is_cut(message, file.data):
+        file.losses.cut()
     headers = [(name, str(message.get(name, ""))) for name in _HEADERS]
     yield from mail_blocks(MailMessage(headers, bodies, parts.attachments), file)
+
+
+def _is_cut(message: EmailMessage, data: bytes) -> bool:
+    """Returns whether a mail ends before its text, or before the end of its parts."""
+    if _END_OF_HEADERS.search(data) is None:
+        return True
+    return any(isinstance(each, _ENDS_EARLY) for part in message.walk() for each in part.defects)
 
 
 class _Parts:
