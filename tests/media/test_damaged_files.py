@@ -19,6 +19,7 @@ from abstractcore.schema import DocumentPart
 from abstractcore_media.document.formats import FORMATS
 from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.document.documents import DOCUMENTS, converted, handler_of, part_of
+from tests.media.document.slides_by_libreoffice import stored
 from tests.media.document.test_formats import zipped
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
 
@@ -32,6 +33,7 @@ MADE = {
         b'"cells": [{"cell_type": "markdown", "source": "Rain", "metadata": {}}]}'
     ),
     "rain.eml": b"From: a@example.com\nSubject: Rain\nContent-Type: text/html\n\n" + PAGE,
+    "slides.ppt": stored(),
     "rain.zip": zipped({"rain.html": PAGE, "rain.txt": b"It rained."}),
 }
 SOURCES = {

@@ -1,4 +1,4 @@
-"""RTF, and the old formats of Word and PowerPoint (DOC, PPT), read by anydoc. Blocks are counted as paragraphs from 1.
+"""RTF, DOC, and PPT that is damaged or older than PowerPoint 97, read by anydoc. Blocks are counted as paragraphs from 1.
 
 The library gives no slides of a PPT, and of a DOC no headers and comments. Of RTF it gets a source in which they stand.
 """

@@ -1,0 +1,1 @@
+"""The binary formats of Microsoft Office 97 to 2003."""
