@@ -1,1 +1,1 @@
-"""The binary formats of Microsoft Office 97 to 2003."""
+"""Readers of the binary formats of Word and PowerPoint, in OLE files."""
