@@ -16,10 +16,9 @@ _LISTS = re.compile(r"(<!-- what is read of each format, by `make docs` -->\n).*
 
 
 def vocabularies() -> dict[str, FormatVocabulary]:
-    """The vocabulary of each format whose reader declares one."""
+    """The vocabulary of each format."""
     modules = {format.name: import_module(f"abstractcore_media.document.{format.module}") for format in FORMATS}
-    declared = {name: module.VOCABULARY for name, module in modules.items() if hasattr(module, "VOCABULARY")}
-    return {**declared, "pdf": PDF}
+    return {**{name: module.VOCABULARY for name, module in modules.items()}, "pdf": PDF}
 
 
 def page() -> str:

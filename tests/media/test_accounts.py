@@ -31,7 +31,8 @@ OUTCOMES = [
     *((DOCUMENTS / name, {"image": "refuse"}, "text", PICTURE) for name in ("harvest.doc", "harvest.epub")),
     *((DOCUMENTS / name, {"image": "refuse"}, "text", PICTURE) for name in ("slides.pptx", "slides.odp")),
     *((DOCUMENTS / name, {"image": "refuse"}, "text", PICTURE) for name in ("sales.xlsx", "sales.ods")),
-    *((DOCUMENTS / name, {}, "text", []) for name in ("mail.msg", "note.rtf", "sales.xls", "harvest.pdf")),
+    *((DOCUMENTS / name, {}, "text", []) for name in ("mail.msg", "note.rtf", "harvest.pdf")),
+    (DOCUMENTS / "sales.xls", {}, "text", [("pictures and embedded objects", 1, None)]),
     (DOCUMENTS / "harvest.docx", {"image": "caption"}, "text", []),
     (FILES / "with_scan.pdf", {"image": "refuse"}, "text", [("pages", 1, 2)]),
     (

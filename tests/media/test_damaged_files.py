@@ -23,6 +23,7 @@ from abstractcore_media.document.work_limits import WorkLimits
 from benchmarks import reading_files
 from benchmarks.reading_files.damage import CUTS, DamagedFiles, DamageReport, damaged
 from tests.media.document.documents import DOCUMENTS, converted, handler_of, part_of
+from tests.media.document.slides_by_libreoffice import stored
 from tests.media.document.test_formats import zipped
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
 
@@ -36,6 +37,7 @@ MADE = {
         b'"cells": [{"cell_type": "markdown", "source": "Rain", "metadata": {}}]}'
     ),
     "rain.eml": b"From: a@example.com\nSubject: Rain\nContent-Type: text/html\n\n" + PAGE,
+    "slides.ppt": stored(),
     "rain.zip": zipped({"rain.html": PAGE, "rain.txt": b"It rained."}),
 }
 SOURCES = {

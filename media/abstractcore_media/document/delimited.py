@@ -11,11 +11,20 @@ from .blocks import Block, GuessedEncoding
 from .format_handler import DocumentFile
 from .sheets import SheetRow, TableBudget
 from .text_decoding import decoded
-from .vocabularies import LossCounter
+from .vocabularies import FormatVocabulary, LossCounter
+
+VOCABULARY = FormatVocabulary(
+    source="the grammar of RFC 4180, and of text/tab-separated-values",
+    read={
+        "fields, as cells": "field name escaped non-escaped nameline",
+        "records, as rows of a table; the first one as its head": "record header file",
+    },
+    properties="delimiter",
+)
 
 _DELIMITERS = ",;\t|"
 _NAMED_DELIMITER = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
-"""The first line by which spreadsheets are told the delimiter."""
+"""A first line such as "sep=;", with which a file tells spreadsheets its delimiter."""
 _SAMPLE = 20_000
 _END = "\0"
 """A last line for the parser, which no text has: it stands in a field if that is open at the end."""

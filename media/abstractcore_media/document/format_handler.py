@@ -162,14 +162,14 @@ def _blocks(
 ) -> Generator[Block]:
     """Yields the blocks of a file; raises `MediaError` if it cannot be read."""
     from .file_ends import is_cut
-    from .vocabularies import FormatVocabulary, LossCounter
+    from .vocabularies import LossCounter
     from .work_limits import Work
 
     work = Work(source_of(part), limits, timeout)
     data = document_content(part, work)
     with explained(work, format.title):
         module = import_module(f".{format.module}", __package__)
-        losses = LossCounter(getattr(module, "VOCABULARY", FormatVocabulary("", {})))
+        losses = LossCounter(module.VOCABULARY)
         file = DocumentFile(data, work.source, work, part.blob.media_type, losses, password)
         yield from cast("Callable[[DocumentFile], Iterator[Block]]", module.read)(file)
         if is_cut(data, file.media_type):

@@ -11,9 +11,27 @@ from typing import Any, cast
 from .blocks import Block, BlockPlace, GuessedEncoding, LostContent, MarkdownText, Picture, fenced
 from .format_handler import DocumentFile
 from .text_decoding import decoded
+from .vocabularies import FormatVocabulary
 
+VOCABULARY = FormatVocabulary(
+    source="the schema of nbformat 4.5, and the types of output that Jupyter shows",
+    read={
+        "cells": "markdown raw source",
+        "code, with the language of the notebook": "code",
+        "what code wrote": "stream text text/markdown text/plain text/latex application/json",
+        "names and texts of errors": "error ename evalue",
+        "outputs: of several forms of one, the picture, else the text": "execute_result display_data data outputs",
+        "pictures, attached ones too": "image/png image/jpeg image/gif image/webp image/svg+xml attachments",
+    },
+    lost={
+        "outputs": "text/* image/* application/* audio/* video/* model/* unrecognized_output",
+        "attachments of cells": "attachment",
+    },
+    left_out={"traces of errors, which repeat code": "traceback"},
+    properties="id cell_type output_type metadata execution_count name",
+)
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
-_SHOWN = ("text/markdown", "text/plain", "application/json")
+_SHOWN = ("text/markdown", "text/latex", "text/plain", "application/json")
 
 
 def read(file: DocumentFile) -> Iterator[Block]:
@@ -43,7 +61,10 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield MarkdownText(source.strip(), place)
             attachments = _object(cell.get("attachments"))
             for name, bundle in attachments.items():
-                yield from _pictures(_object(bundle), place, str(name))
+                pictures = list(_pictures(_object(bundle), place, str(name)))
+                yield from pictures
+                if not pictures:
+                    file.losses.meet("attachment", f"cell {number}")
 
 
 def _output(output: dict[str, Any], place: BlockPlace) -> Iterator[Block]:
@@ -68,8 +89,7 @@ def _output(output: dict[str, Any], place: BlockPlace) -> Iterator[Block]:
                 else fenced(text.rstrip("\n"), "output", place)
             )
             return
-    if data:
-        yield LostContent("outputs", 1, where=f"cell {place.paragraph}")
+    yield LostContent("outputs", 1, where=f"cell {place.paragraph}")
 
 
 def _pictures(bundle: dict[str, Any], place: BlockPlace, name: str) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""RTF, and the old formats of Word and PowerPoint (DOC, PPT), read by anydoc. Blocks are counted as paragraphs from 1.
+"""RTF, DOC, and PPT that is damaged or before PowerPoint 97, read by anydoc. Blocks are counted as paragraphs from 1.
 
 The library gives no slides of a PPT, and of a DOC no headers and comments. Of RTF it gets a source in which they stand.
 """
@@ -18,12 +18,17 @@ from .format_handler import DocumentFile
 from .marks import PLAIN, MarkedText, Marks
 from .office.decryption import OLE, decrypted
 from .rtf_source import DELETION, EDGES, END, HEADINGS, MARKED, with_marks
+from .rtf_vocabulary import RTF
 
 if TYPE_CHECKING:
     import anydoc
 
+VOCABULARY = RTF
+_LOST = re.compile(rb"\\(objdata|dptxbxtext|formfield(?=[\s{]{0,9}\\fftype[12]))(?![a-z])")
+"""The destinations that are counted; the text of a form field for texts is read."""
 _SPECIAL = re.compile(f"([{END}-{DELETION}])")
 _HEADING = re.compile(f"[{''.join(HEADINGS)}]")
+_HEADING_LINE = re.compile("(#{1,6}) ")
 _NUMBER_FORMATS = {
     "lower_alpha": "lowerLetter",
     "upper_alpha": "upperLetter",
@@ -51,6 +56,8 @@ def read(file: DocumentFile) -> Iterator[Block]:
     if file.password is not None and data.startswith(OLE):
         data = decrypted(file)
     if _FORMATS[file.media_type] == "rtf":
+        for name in _LOST.findall(data):
+            file.losses.meet(name.decode("ascii"))
         data = with_marks(data, file.losses)
     yield from _RtfReader(_document(anydoc, data, file)).all()
 
@@ -132,13 +139,17 @@ class _RtfReader:
 
     def _nested(self, block: anydoc.Block, depth: int) -> Iterator[Block]:
         if block.list is not None:
-            for number, item in enumerate(block.list.items, block.list.start):
+            for count, item in enumerate(block.list.items, block.list.start):
                 kind = block.list.marker
                 marker = item.marker_label or (
-                    "-" if kind == "bullet" else f"{numbered(number, _NUMBER_FORMATS.get(kind, 'decimal'))}."
+                    "-" if kind == "bullet" else f"{numbered(count, _NUMBER_FORMATS.get(kind, 'decimal'))}."
                 )
                 for inner in self._blocks(item.blocks, depth + 1):
-                    if isinstance(inner, MarkdownText) and not inner.group:
+                    if isinstance(inner, MarkdownText) and (found := _HEADING_LINE.match(inner.text)):
+                        number = f"{marker} " if marker.strip(" -") else ""
+                        yield heading(number + inner.text[found.end() :], len(found[1]), inner.place)
+                        marker = " "
+                    elif isinstance(inner, MarkdownText) and not inner.group:
                         yield list_item(inner.text, marker, depth, inner.place)
                         marker = " "
                     else:

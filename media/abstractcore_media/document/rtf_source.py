@@ -27,7 +27,8 @@ _TOKEN = re.compile(rb"\\([a-z]{1,32})(-?[0-9]{1,10})? ?|[{}]|(?:[^\\{}]|\\'[0-9
 _BYTE = re.compile(rb"\\'([0-9a-fA-F]{2})")
 _FALLBACK = re.compile(rb"\\'[0-9a-fA-F]{2}|[^\\{}\r\n]")
 _WORDS = (
-    rb"(?:super|sub|up|dn|striked?|deleted|v|header[lrf]?|footer[lrf]?|annotation|atnauthor|mac|outlinelevel)(?![a-z])"
+    rb"(?:super|sub|up|dn|striked?|deleted|v|header[lrf]?|footer[lrf]?|annotation|atnauthor|mac|outlinelevel"
+    rb"|xe|tc|nonesttables)(?![a-z])"
 )
 _HEADING_STYLE = re.compile(rb"\{\\s([0-9]{1,5})[^0-9{}][^{}]{0,2000}?[ \r\n][Hh]eading ([1-9]);?\}")
 _IS_NEEDED = re.compile(rb"\\" + _WORDS + rb"|[Hh]eading [1-9];?\}")
@@ -38,9 +39,9 @@ _ESCAPED = frozenset((rb"\{", rb"\}", rb"\\", rb"\~", rb"\_"))
 _EDGES_OF = {
     f"{name}{suffix}".encode(): character for character, name in EDGES.items() for suffix in ("", "l", "r", "f")
 }
-_NOT_TEXT = frozenset(
-    (b"colortbl", b"fldinst", b"fonttbl", b"info", b"listtext", b"pict", b"pntext", b"stylesheet", b"tc", b"xe")
-)
+_NOT_TEXT = frozenset((b"colortbl", b"fldinst", b"fonttbl", b"info", b"listtext", b"pict", b"pntext", b"stylesheet"))
+_NOT_SHOWN = frozenset((b"xe", b"tc", b"nonesttables"))
+"""Entries of indexes and tables of contents, and what stands for nested tables in older programs."""
 _PROPERTIES_OF_PARAGRAPHS = frozenset((b"intbl", b"pard"))
 _BREAKS = frozenset((b"par", b"pard", b"sect", b"page", b"line", b"row", b"cell", b"intbl"))
 
@@ -208,6 +209,10 @@ class _SourceWriter:
             by = b" by " + self._author if self._author else b""
             self._put(b"{ [comment" + by + b": ")
             self._group = _Group(fallback=self._group.fallback, edge=self._group.edge, is_comment=True)
+        elif word in _NOT_SHOWN:
+            self._begins.clear()
+            self._put(b"{\\*\\notshown ")
+            self._group = replace(self._group, is_text=False)
         elif edge := _EDGES_OF.get(word):
             self._begins.clear()
             self._put(b"{")

@@ -47,7 +47,7 @@ _NOT_OF_FILES = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined"
 
 _SAMPLE = 20_000
 _COMMON = " \n\t,.;:0123456789aeiouAEIOU\N{IDEOGRAPHIC COMMA}\N{IDEOGRAPHIC FULL STOP}\N{FULLWIDTH COMMA}"
-_MIN_PER_NUL = 20
+_MIN_PER_NUL = 10
 """Of the bytes of a text at most one in so many is a NUL, such as between records."""
 
 

@@ -17,7 +17,9 @@ from .marks import PLAIN, MarkedText, Marks, marked
 from .office.cell_formats import number_text, text_by_format
 from .office.decryption import decrypted, needs_password
 from .sheets import SheetRow, TableBudget, comment_text, hidden_columns, with_hidden_mark
+from .xls_objects import XLS, beside_cells
 
+VOCABULARY = XLS
 _MAX_BYTES = 100_000_000
 
 
@@ -38,6 +40,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
         if "encrypted" in str(error):
             raise needs_password(file.name) from error
         raise
+    beside = beside_cells(book, data, file.losses)
     budget = TableBudget(file.work)
     for number, name in enumerate(book.sheet_names()):
         file.work.check()
@@ -47,6 +50,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
         yield hidden_columns([(column, column) for column in hidden if column < sheet.ncols], BlockPlace(sheet=name))
         rows = _rows(sheet, book)
         yield from budget.blocks(name, rows, (1 for _ in rows))
+        yield from beside.get(name, ())
         book.unload_sheet(number)
 
 

@@ -94,3 +94,24 @@ def test_damaged_sources_end(data: bytes):
     source = HEAD.encode() + rb"\pard seen " + data
     with suppress(MediaError):
         assert "seen" in converted(source, "file.rtf").text
+
+
+@pytest.mark.parametrize("entry", [r"{\xe Index}", r"{\tc Contents}", r"{\nonesttables Older}", r"{\*\ftnsep -}"])
+def test_entries_of_indexes_and_texts_for_older_programs_are_not_shown(entry: str):
+    assert text_of(rf"\pard Stock{entry}\par") == "Stock"
+
+
+def test_headings_of_a_list_have_their_numbers_in_them():
+    head = (
+        r"{\*\listtable{\list{\listlevel\levelnfc0\levelstartat4{\leveltext\'02\'00.;}{\levelnumbers\'01;}}\listid1}}"
+    )
+    head += r"{\*\listoverridetable{\listoverride\listid1\ls1}}"
+    text = text_of(head + r"\pard\ls1\ilvl0\outlinelevel0 Stock\par\pard plain\par")
+    assert text == "# 4. Stock\n\nplain"
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(0, {}), (1, {"states of form fields": (1, None)})])
+def test_states_of_form_fields_are_counted_and_texts_of_them_read(kind: int, expected: dict[str, object]):
+    field = rf"{{\field{{\*\fldinst FORM{{\*\formfield{{\fftype{kind}}}}}}}{{\fldrslt typed}}}}"
+    found = converted(f"{HEAD}{field}\\par}}".encode(), "file.rtf")
+    assert (found.text, losses(found)) == ("typed", expected)

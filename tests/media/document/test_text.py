@@ -95,6 +95,7 @@ def test_utf16_without_a_mark_is_guessed_with_a_warning(text: str, encoding: str
 
 def test_a_few_nuls_between_records_are_left_out():
     assert read(b"the first record of a file\n\0the second record, which is longer\n\0").text.count("record") == 2
+    assert read(b"Rope,\x0012.50\r\nOil,7\x00\r\n").text == "Rope,12.50\r\nOil,7\r\n"
 
 
 def test_random_bytes_named_txt_are_recognised_so_that_the_error_can_explain():

@@ -90,7 +90,7 @@ class ParagraphMarkers:
         first = int(start) if start.isdecimal() and len(start) < 6 else 1
         number = before[1] + 1 if before is not None and before[0] == f"{style} {start}" else first
         self._counters[level] = f"{style} {start}", number
-        return _numbered(number, style), level
+        return paragraph_number(number, style), level
 
     def _kind(self, properties: Element | None, level: int) -> Element | None:
         name = f"lvl{level + 1}pPr"
@@ -101,7 +101,8 @@ class ParagraphMarkers:
         return None
 
 
-def _numbered(number: int, style: str) -> str:
+def paragraph_number(number: int, style: str) -> str:
+    """Returns an automatic number of a paragraph in a style of DrawingML, such as "alphaLcParenR"."""
     found = _NUMBERS.fullmatch(style)
     kind, around = (found[1], found[2]) if found else ("arabic", "Period")
     text = {

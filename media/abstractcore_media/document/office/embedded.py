@@ -21,13 +21,17 @@ def embedded_file(package: Package, relation: Relationship | None, place: BlockP
     """Returns the file that an object embeds; None for what is no file, such as an equation of an old program."""
     if relation is None or relation.is_external:
         return None
-    data = package.read(relation.target)
+    return file_of_object(package.read(relation.target), relation.target, place)
+
+
+def file_of_object(data: bytes, name: str, place: BlockPlace) -> AttachedFile | None:
+    """Returns the file that the content of an object embeds; None for what is no file."""
     if data.startswith(_READABLE):
-        return AttachedFile(data, relation.target, place)
+        return AttachedFile(data, name, place)
     if not data.startswith(OLE):
         return None
     try:
-        found = _unpacked(data, relation.target)
+        found = _unpacked(data, name)
     except (ImportError, OSError, IndexError, ValueError):  # olefile is an extra; damaged files raise any of the others
         return None
     return AttachedFile(found[0], found[1], place) if found is not None and found[0] else None

@@ -97,12 +97,12 @@ def _printed(element: Element, sheet: str) -> Iterator[Block]:
     for kind in ("header", "footer"):
         texts: dict[str, None] = {}
         for page in ("odd", "even", "first"):
-            texts[_without_codes(element.findtext(f"{page}{kind.title()}") or "")] = None
+            texts[printed_words(element.findtext(f"{page}{kind.title()}") or "")] = None
         for text in filter(None, texts):
             yield MarkdownText(f"[{kind} for printing: {text}]", BlockPlace(sheet=sheet), "printed")
 
 
-def _without_codes(text: str) -> str:
+def printed_words(text: str) -> str:
     """Returns the texts of the left, the middle and the right of a header; "" if there are only fields in it."""
     sides = [""]
     has_words = False

@@ -1,0 +1,1 @@
+"""Readers of the binary formats of Word and PowerPoint, in OLE files."""

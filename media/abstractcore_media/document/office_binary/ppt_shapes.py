@@ -1,0 +1,91 @@
+"""The shapes of the slides of a PPT file (MS-ODRAW 2.2.14, MS-PPT 2.7)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from .ppt_records import Record
+
+_NOT_CONTENT = frozenset((5, 7, 8, 9, 10, 11))
+"""Placeholders for dates, footers, headers and numbers, and for the picture of the slide in notes."""
+TABLE_PROPERTIES, SHAPE_PROPERTIES, PICTURE, FILL_TYPE, FILL, WORD_ART, DESCRIPTION = (
+    0x39F, 0x3BF, 0x104, 0x180, 0x186, 0xC0, 0x381,
+)  # fmt: skip
+"""The numbers of properties of shapes."""
+IS_TABLE, IS_HIDDEN = 0x1, 0x20002
+
+
+class PptShape:
+    """A shape of a slide: its properties, and what its text and data say."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.properties: dict[int, int | str] = {}
+        for each in record.children:
+            if each.kind in ("FOPT", "SecondaryFOPT", "TertiaryFOPT"):
+                self.properties.update(_properties(each))
+        self.data = record.first("ClientData")
+        self.text = record.first("ClientTextbox")
+        shape = record.first("FSP")
+        self.kind = shape.instance if shape is not None else 0
+
+    def number(self, name: int) -> int:
+        """Returns a property, 0 if it has none."""
+        value = self.properties.get(name, 0)
+        return value if isinstance(value, int) else 0
+
+    def words(self, name: int) -> str:
+        """Returns a property that is a text."""
+        value = self.properties.get(name, "")
+        return " ".join(value.split()) if isinstance(value, str) else ""
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether slides are shown without it."""
+        return self.number(SHAPE_PROPERTIES) & IS_HIDDEN == IS_HIDDEN
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it is none of the placeholders that repeat on each slide."""
+        for each in self.data.children if self.data is not None else ():
+            if each.kind == "PlaceholderAtom" and len(each.content) > 4 and each.content[4] in _NOT_CONTENT:
+                return False
+            if each.kind == "RoundTripHFPlaceholder12Atom" and each.content[:1]:
+                return False
+        return True
+
+    @property
+    def frame(self) -> tuple[int, ...] | None:
+        """The left, top, right and bottom of a shape in a group."""
+        found = self.record.first("ChildAnchor")
+        return found.unpacked("<4i") if found is not None else None
+
+
+def _properties(record: Record) -> Iterator[tuple[int, int | str]]:
+    """Yields the properties of a shape by their numbers; texts follow after all (MS-ODRAW 2.3.1)."""
+    content = record.content
+    at = 6 * min(record.instance, len(content) // 6)
+    for place in range(0, at, 6):
+        name, value = struct.unpack_from("<HI", content, place)
+        if name & 0x8000:
+            text = content[at : at + value]
+            at += value
+            if name & 0x3FFF in (WORD_ART, DESCRIPTION):
+                yield name & 0x3FFF, text.decode("utf-16-le", "replace").rstrip("\0")
+        else:
+            yield name & 0x3FFF, value
+
+
+def drawings_of(record: Record) -> Iterator[Record]:
+    """Yields the drawings of a slide or of notes, which hold its shapes."""
+    for drawing in record.all("Drawing"):
+        yield from drawing.all("DgContainer")
+
+
+def tagged(record: Record | None, kind: str) -> Iterator[Record]:
+    """Yields the records of a kind that newer programs added to a slide or a shape."""
+    for tags in record.all("ProgTags") if record is not None else ():
+        for tag in tags.all("ProgBinaryTag"):
+            for data in tag.all("BinaryTagDataBlob"):
+                yield from data.all(kind)
