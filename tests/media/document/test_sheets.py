@@ -17,6 +17,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from abstractcore_media.document.shown_values import text_of_date, text_of_duration, text_of_number
 from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.document.documents import DOCUMENTS, converted, losses
+from tests.media.document.test_opendocument_vocabulary import document
 
 _SHEET = "xl/worksheets/_rels/sheet1.xml.rels"
 _THREADS = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
@@ -62,6 +63,23 @@ def test_formula_whose_value_a_library_left_to_excel_is_not_zero():
 def test_formulas_whose_result_is_an_empty_text_show_nothing():
     cells = '<c r="A1" t="str"><f>IF(1,"","x")</f><v></v></c><c r="B1"><f t="shared" si="0"/><v/></c>'
     assert converted(with_cells(cells), "a.xlsx").text == "## Sheet\n\n| [formula, not calculated] |\n| --- |"
+
+
+def test_a_computed_zero_is_a_value_unless_the_workbook_asks_for_all_to_be_computed():
+    cells = '<c r="A1"><f>B2-C2</f><v>0</v></c><c r="B1"><f>B2</f></c><c r="C1"><f>1-1</f><v/></c>'
+    stale = with_cells(cells)  # openpyxl asks for it
+    computed = with_members(stale, {}, ("xl/workbook.xml", ' fullCalcOnLoad="1"', ""))
+    rest = "| =B2 [not calculated] | =1-1 [not calculated] |"
+    assert f"| 0 {rest}" in converted(computed, "a.xlsx").text
+    assert f"| =B2-C2 [not calculated] {rest}" in converted(stale, "a.xlsx").text
+
+
+def test_a_computed_zero_of_an_ods_is_a_value():
+    formula = 'table:formula="of:=1-1"'
+    zero = f'<table:table-cell {formula} office:value-type="float" office:value="0"><text:p>0</text:p>'
+    row = f"<table:table-row>{zero}</table:table-cell><table:table-cell {formula}/></table:table-row>"
+    text = converted(document("spreadsheet", f'<table:table table:name="A">{row}</table:table>'), "a.ods").text
+    assert "| 0 | =1-1 [not calculated] |" in text
 
 
 def with_cells(cells: str) -> bytes:

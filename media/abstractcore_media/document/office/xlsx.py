@@ -22,6 +22,7 @@ from ..sheets import (
     not_calculated,
     with_hidden_mark,
 )
+from ..vocabularies import LossCounter
 from ..xml_elements import text_inside
 from .cell_formats import CellFormats, at, font_marks
 from .charts import chart_blocks
@@ -48,7 +49,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     is_1904 = any(each.get("date1904") in _TRUE for each in main.iter("workbookPr"))
     formats = CellFormats(package, package.related(package.main, "styles"), is_1904=is_1904)
     is_stale = any(each.get("fullCalcOnLoad") in _TRUE for each in main.iter("calcPr"))
-    reader = _SheetReader(package, _Cells(strings, formats, is_stale=is_stale))
+    reader = _SheetReader(package, _Cells(strings, formats, package.losses, is_stale=is_stale))
     for sheet in main.iter("sheet"):
         relation = relations.get(sheet.get("r:id", ""))
         if relation is None or not package.has(relation.target):
@@ -121,6 +122,8 @@ def _rows(elements: Iterator[Element], cells: _Cells, others: list[Element]) -> 
             text = cells.text(cell, address)
             if text and column >= 0:
                 texts[column] = text
+            elif text:
+                cells.losses.count("cells outside of the sheet")
         if texts:
             yield SheetRow(number, with_hidden_mark(texts) if element.get("hidden") in _TRUE else texts)
 
@@ -128,7 +131,8 @@ def _rows(elements: Iterator[Element], cells: _Cells, others: list[Element]) -> 
 class _Cells:
     """The texts of cells. Comments and links are those of one sheet, by the names of its cells."""
 
-    def __init__(self, strings: list[str], formats: CellFormats, *, is_stale: bool) -> None:
+    def __init__(self, strings: list[str], formats: CellFormats, losses: LossCounter, *, is_stale: bool) -> None:
+        self.losses = losses
         self._strings = strings
         self._is_stale = is_stale
         self._formats = formats

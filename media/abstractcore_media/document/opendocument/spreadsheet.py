@@ -169,4 +169,4 @@ def _value(cell: Element, text: str) -> str:
 
 def _repeats(element: Element, name: str, limit: int) -> int:
     value = element.get(name)
-    return min(int(value), limit) if value and value.isdecimal() and len(value) < 10 else 1
+    return min(int(value[:20]), limit) if value and value.isdecimal() else 1
