@@ -1,10 +1,10 @@
-"""Compares the cells that our readers give of spreadsheets with what LibreOffice shows of them.
+"""Compares what our readers give of files with what LibreOffice shows: cells of sheets, words of texts and slides.
 
-    python benchmarks/oracle.py [--show 40] [--only xlsx,xls] [--folder conversions] SOURCE...
+    python benchmarks/oracle.py [--show 40] [--only xlsx,docx] [--folder conversions] SOURCE...
 
 A source is a folder or a TAR archive, such as the source of a package: `pip download --no-binary :all: --no-deps
--r benchmarks/oracle.txt -d sources`, or `apt-get source --download-only libapache-poi-java gnumeric` (674 and 30
-spreadsheets). LibreOffice (`soffice`) converts the same files.
+-r benchmarks/oracle.txt -d sources`, or `apt-get source --download-only libapache-poi-java gnumeric pandoc calligra
+abiword`. LibreOffice (`soffice`) converts the same files.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import subprocess
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oracle_cells import compared, our_sheets, their_sheet
+from oracle_cells import Compared, compared_sheets
+from oracle_words import compared_words
 
 from abstractcore.errors import AbstractCoreError
 from abstractcore.ports import Conversion, MediaContext
@@ -28,12 +29,32 @@ from abstractcore.stores.models import FileModelStore
 from abstractcore_media import media_type_of, register_media_handlers
 from abstractcore_media.document.work_limits import WorkLimits
 
-_SHEETS = ("xlsx", "xlsm", "xls", "ods")
 _MAX_BYTES = 3_000_000
 _ANY = 1_000_000_000
+_NOTHING = Conversion("", "nothing")
 _BATCH = 40
 _SECONDS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is compared of the files of a kind: LibreOffice converts them to files that `shown` is the pattern of."""
+
+    what: str
+    convert_to: str
+    shown: str
+    compare: Callable[[Conversion, Sequence[Path]], Iterator[Compared]]
+
+
 _AS_SHOWN = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true,false,false,-1"
+_CELLS = Subject("cells", _AS_SHOWN, "{}-*.csv", compared_sheets)
+_WORDS = Subject("words", "txt:Text (encoded):UTF8", "{}.txt", compared_words)
+_WORDS_OF_SLIDES = Subject("words", "pdf", "{}.pdf", compared_words)
+_SUBJECTS = {
+    **dict.fromkeys(("xlsx", "xlsm", "xls", "ods"), _CELLS),
+    **dict.fromkeys(("docx", "docm", "odt", "rtf", "doc"), _WORDS),
+    **dict.fromkeys(("pptx", "pptm", "odp", "ppt"), _WORDS_OF_SLIDES),
+}
 
 
 @dataclass(slots=True)
@@ -42,14 +63,14 @@ class Agreement:
 
     files: int = 0
     unread: int = 0
-    cells: Counter[str] = field(default_factory=Counter[str])
+    compared: Counter[str] = field(default_factory=Counter[str])
     shown: list[str] = field(default_factory=list[str])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("sources", nargs="+", type=Path)
-    parser.add_argument("--only", default=",".join(_SHEETS))
+    parser.add_argument("--only", default=",".join(_SUBJECTS))
     parser.add_argument("--show", type=int, default=20, help="how many differences of each format are printed")
     parser.add_argument("--folder", type=Path, help="where conversions are kept, and taken from by the next run")
     arguments = parser.parse_args()
@@ -58,7 +79,8 @@ def main() -> None:
             files = (arguments.folder or Path(temporary)).absolute() / suffix
             files.mkdir(parents=True, exist_ok=True)
             names = _collect(arguments.sources, suffix, files)
-            _print(suffix, _agreement(files, names), arguments.show)
+            subject = _SUBJECTS[suffix]
+            _print(f"{suffix}: {{}} files, {{}} {subject.what}", _agreement(files, names, subject), arguments.show)
 
 
 def _collect(sources: Iterable[Path], suffix: str, folder: Path) -> dict[str, str]:
@@ -86,52 +108,43 @@ def _files(source: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, content.read()
 
 
-def _agreement(folder: Path, names: dict[str, str]) -> Agreement:
+def _agreement(folder: Path, names: dict[str, str], subject: Subject) -> Agreement:
     converted = folder / "converted"
     if not converted.exists():
-        _convert(sorted(folder.glob("0*")), converted)
+        _convert(sorted(folder.glob("0*")), converted, subject.convert_to)
     found = Agreement()
     for path in sorted(folder.glob("0*")):
-        tables = {each.stem.partition("-")[2]: each for each in converted.glob(f"{path.stem}-*.csv")}
-        if not tables:  # LibreOffice does not open it
+        shown = sorted(converted.glob(subject.shown.format(path.stem)))
+        if not shown:  # LibreOffice does not open it
             continue
         try:
-            ours = our_sheets(_conversion(path))
+            ours = _conversion(path)
         except AbstractCoreError as error:
+            if not any(subject.compare(_NOTHING, shown)):  # an empty file
+                continue
             found.unread += 1
             found.shown.append(f"{names[path.stem]}: {error}")
             continue
         found.files += 1
-        _compare(ours, tables, names[path.stem], found)
+        for each in subject.compare(ours, shown):
+            found.compared[each.how] += 1
+            if not each.how:
+                found.shown.append(f"{names[path.stem]}: {each.place} {each.ours!r} / {each.theirs!r}")
     return found
 
 
-def _compare(ours: dict[str, dict[int, list[str]]], tables: dict[str, Path], name: str, found: Agreement) -> None:
-    sheets = {_file_name(sheet): rows for sheet, rows in ours.items()}
-    for sheet, path in tables.items():
-        for each in compared(sheets.get(_file_name(sheet), {}), their_sheet(path)):
-            found.cells[each.how] += 1
-            if not each.how:
-                found.shown.append(f"{name}: {sheet} row {each.row}: {each.ours!r} / {each.theirs!r}")
-
-
-def _file_name(sheet: str) -> str:
-    """Returns the name of a sheet as far as names of files keep it."""
-    return "".join(letter for letter in sheet if letter.isalnum())
-
-
-def _convert(files: list[Path], folder: Path) -> None:
+def _convert(files: list[Path], folder: Path, convert_to: str) -> None:
     """Converts files by LibreOffice, many by one process; those of a batch in which one hangs singly."""
     for first in range(0, len(files), _BATCH):
         batch = files[first : first + _BATCH]
-        if not _soffice(batch, folder, _SECONDS):
+        if not _soffice(batch, folder, convert_to, _SECONDS):
             for file in batch:
-                _soffice([file], folder, _SECONDS / 8)
+                _soffice([file], folder, convert_to, _SECONDS / 8)
 
 
-def _soffice(files: list[Path], folder: Path, seconds: float) -> bool:
+def _soffice(files: list[Path], folder: Path, convert_to: str, seconds: float) -> bool:
     profile = folder.parent / "profile"
-    command = ["soffice", f"-env:UserInstallation=file://{profile}", "--headless", "--convert-to", _AS_SHOWN]
+    command = ["soffice", f"-env:UserInstallation=file://{profile}", "--headless", "--convert-to", convert_to]
     process = subprocess.Popen(
         [*command, "--outdir", str(folder), *map(str, files)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
@@ -154,11 +167,12 @@ def _conversion(path: Path) -> Conversion:
     return handler.convert(part, MediaContext(FileModelStore(Path("unused"))))
 
 
-def _print(suffix: str, found: Agreement, most: int) -> None:
-    total = sum(found.cells.values())
-    wrong = found.cells[""]
-    print(f"{suffix}: {found.files} files, {total:,} cells, {total - wrong:,} agree ({1 - wrong / max(total, 1):.3%})")
-    for how, count in found.cells.most_common():
+def _print(head: str, found: Agreement, most: int) -> None:
+    total = sum(found.compared.values())
+    wrong = found.compared[""]
+    agree = f"{total - wrong:,} agree ({1 - wrong / max(total, 1):.3%})"
+    print(f"{head.format(found.files, f'{total:,}')}, {agree}")
+    for how, count in found.compared.most_common():
         print(f"    {count:8,} {how or 'DIFFERENT'}")
     if found.unread:
         print(f"    {found.unread} files that LibreOffice opens were not read")

@@ -27,19 +27,32 @@ _HIDDEN = re.compile(r"\[not shown: (.*)\]$", re.DOTALL)
 _FORMULA = re.compile(r"=.*|\[formula[^\]]*\]", re.DOTALL)
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?: (\d\d):(\d\d)(?::(\d\d))?)?")
 _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:E[-+]?\d+)?%?", re.IGNORECASE)
-_SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()ni0123456789+-=()")
+SMALL = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()ni0123456789+-=()")
 
 
 class Compared(NamedTuple):
-    """One cell: `how` is "same", how the two differ by intention, or "" if one of them is wrong."""
+    """One cell or word: `how` is "same", how the two differ by intention, or "" if one of them is wrong."""
 
-    row: int
+    place: str
     ours: str
     theirs: str
     how: str
 
 
-def our_sheets(conversion: Conversion) -> dict[str, dict[int, list[str]]]:
+def compared_sheets(conversion: Conversion, shown: Sequence[Path]) -> Iterator[Compared]:
+    """Yields each cell of the sheets that LibreOffice wrote as a file each."""
+    ours = {_file_name(name): rows for name, rows in _our_sheets(conversion).items()}
+    for path in shown:
+        name = path.stem.partition("-")[2]
+        yield from _compared(name, ours.get(_file_name(name), {}), _their_sheet(path))
+
+
+def _file_name(sheet: str) -> str:
+    """Returns the name of a sheet as far as names of files keep it."""
+    return "".join(letter for letter in sheet if letter.isalnum())
+
+
+def _our_sheets(conversion: Conversion) -> dict[str, dict[int, list[str]]]:
     """Returns the cells of each sheet in the text of a spreadsheet, by its anchors."""
     sheets: dict[str, dict[int, list[str]]] = {}
     for line in re.finditer(r"^## (.*)$", conversion.text, re.MULTILINE):
@@ -53,14 +66,14 @@ def our_sheets(conversion: Conversion) -> dict[str, dict[int, list[str]]]:
     return sheets
 
 
-def their_sheet(path: Path) -> dict[int, list[str]]:
+def _their_sheet(path: Path) -> dict[int, list[str]]:
     """Returns the cells of a sheet that LibreOffice wrote as CSV."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = ([cell for cell in map(str.strip, row) if cell] for row in csv.reader(file))
         return {number: row for number, row in enumerate(rows, 1) if row}
 
 
-def compared(ours: Rows, theirs: Rows) -> Iterator[Compared]:
+def _compared(sheet: str, ours: Rows, theirs: Rows) -> Iterator[Compared]:
     """Yields each cell that one of the two has."""
     for number in sorted({*ours, *theirs}):
         our_row, their_row = ours.get(number, ()), theirs.get(number, ())
@@ -68,10 +81,11 @@ def compared(ours: Rows, theirs: Rows) -> Iterator[Compared]:
             pairs: Sequence[tuple[str, str]] = list(zip(our_row, their_row, strict=True))
         else:
             pairs = _aligned(our_row, their_row)
-        yield from (Compared(number, one, other, difference(one, other)) for one, other in pairs)
+        place = f"{sheet} row {number}"
+        yield from (Compared(place, one, other, _difference(one, other)) for one, other in pairs)
 
 
-def difference(ours: str, theirs: str) -> str:
+def _difference(ours: str, theirs: str) -> str:
     """Returns how two texts of a cell differ: "same", the name of a difference by intention, or ""."""
     if max(len(ours), len(theirs)) > _LONG:
         return "same" if ours[:100].split() == theirs[:100].split() else "long text"
@@ -126,7 +140,7 @@ def _plain(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"\s+|<br>", "", text.translate(_SMALL)).replace("\N{MINUS SIGN}", "-")
+    return re.sub(r"\s+|<br>", "", text.translate(SMALL)).replace("\N{MINUS SIGN}", "-")
 
 
 def _is_same_number(ours: str, theirs: str) -> bool:
