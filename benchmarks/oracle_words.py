@@ -15,6 +15,9 @@ from abstractcore.ports import Conversion
 _WORD = re.compile(r"[^\W_]{2,}")
 _MARK = re.compile(r"</?su[bp]>|~~|\*\*")
 _NUMBERED = re.compile(r"\s*(?:(?:\d+|[ivxlcIVXLC]+|[a-zA-Z])(?:\.\w+)*[.)]?|\(\w+\))[ \t]+\S")
+_LINK = re.compile(r"\[([^\[\]]{1,500})\]\([^()]{1,2000}\)")
+_START = 40
+"""Characters of a numbered line that are compared; its words are, one by one."""
 _CHART = re.compile(r"^\[(?:[\w ]+ )?chart\b", re.MULTILINE)
 _BULLET = re.compile(r"^[•◦▪‣●○■◾\u2013*\uf0b7·➢-]\s+")
 
@@ -38,9 +41,9 @@ def compared_words(conversion: Conversion, shown: Sequence[Path]) -> Iterator[Co
     if is_drawn:
         return
     lines = list(map(_line, conversion.text.splitlines()))
-    for line in filter(_NUMBERED.match, theirs.splitlines()):
-        found = next((each for each in lines if _line(line) in each), "")
-        yield Compared("", found, _line(line), "same numbered line" if found else "")
+    for line in map(_line, filter(_NUMBERED.match, theirs.splitlines())):
+        found = next((each for each in lines if line[:_START] in each), "")
+        yield Compared("", found, line, "same numbered line" if found else "")
 
 
 def _text(path: Path) -> str:
@@ -56,5 +59,5 @@ def _plain(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Returns a line without indentation, with one bullet for all."""
-    return " ".join(_BULLET.sub("- ", text.lstrip(" \t#")).split())
+    """Returns a line without indentation and addresses of links, with one bullet for all."""
+    return " ".join(_LINK.sub(r"\1", _BULLET.sub("- ", text.lstrip(" \t#"))).split())

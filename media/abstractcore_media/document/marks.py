@@ -21,7 +21,7 @@ PLAIN = Marks()
 
 @dataclass(frozen=True, slots=True)
 class RunProperties:
-    """How the words of a run are set; None where the run says nothing of it."""
+    """How the words of a run are set; None where the run leaves it open."""
 
     rise: str | None = None
     is_struck: bool | None = None

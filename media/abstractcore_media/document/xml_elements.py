@@ -130,12 +130,13 @@ class _Collector:
         tag = self._known.get(name) or self._enter(name, attributes)
         if tag is None:
             return
-        if self._builder is None and not self._begins(tag, attributes):
+        builder = self._builder or self._begins(tag, attributes)
+        if builder is None:
             return
         self._nodes += 1
         if self._nodes > _MAX_NODES:
             raise XmlError(f"an element of its XML has more than {_MAX_NODES:,} others in it")
-        self._builder.start(tag, self._attributes(attributes) if attributes else attributes)
+        builder.start(tag, self._attributes(attributes) if attributes else attributes)
 
     def _begins(self, tag: str, attributes: dict[str, str]) -> TreeBuilder | None:
         """Returns what builds an element that is wanted."""

@@ -19,8 +19,8 @@ from .vocabulary import FIELDS
 
 _NO_NUMBER = "NaN"
 """What charts have in the cells of missing values."""
-_ON_MASTERS = SHAPES | {f"{kind}{side}" for kind in ("header", "footer") for side in ("", "-first", "-left")}
-_ON_MASTERS |= {"page-layout-properties"}
+_EDGES = frozenset(f"{kind}{side}" for kind in ("header", "footer") for side in ("", "-first", "-left"))
+_ON_MASTERS = SHAPES | _EDGES | {"page-layout-properties"}
 _IN_OBJECTS = frozenset({"chart", "table", "math"})
 _LARGEST_CHART = 10_000
 """Points of a series with x values of its own."""

@@ -11,7 +11,7 @@ from ..vocabularies import HIDDEN_TEXTS, LossCounter
 from .styles import TextStyles
 
 RISE, STRUCK, HIDDEN = " rise", " struck", " hidden"
-"""Attributes that say how the words of a span or paragraph are set; no file has such names."""
+"""Attributes with the marks of the words in a span or paragraph; no file has such names."""
 _STRUCK_THROUGH = Marks(is_struck=True)
 _IN_PARAGRAPHS = frozenset({"p", "h"})
 SHAPES = frozenset(
