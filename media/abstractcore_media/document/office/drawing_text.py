@@ -24,10 +24,13 @@ def paragraph_text(paragraph: Element, relations: Mapping[str, Relationship]) ->
         if each.tag in ("r", "fld"):
             properties = each.find("rPr")
             text = each.findtext("t") or ""
-            target = link_target(properties, relations) if text.strip() else ""
-            found.add("[" if target else "")
-            found.add(text, _marks(properties))
-            found.add(f"]({target})" if target else "")
+            target = link_target(properties, relations) if properties is not None and text.strip() else ""
+            if target:
+                found.add("[")
+                found.add(text, _marks(properties))
+                found.add(f"]({target})")
+            else:
+                found.add(text, _marks(properties))
         elif each.tag == "br":
             found.add("\n")
         elif each.tag != "pPr":
@@ -50,13 +53,13 @@ def own_text(body: Element, relations: Mapping[str, Relationship]) -> str:
 
 def link_target(element: Element | None, relations: Mapping[str, Relationship]) -> str:
     """Returns the address that a click on an element opens, "" if it has none outside of the file."""
-    click = element.find("hlinkClick") if element is not None else None
+    click = element.find("hlinkClick") if element is not None and len(element) else None
     relation = relations.get(click.get("r:id", "")) if click is not None else None
     return relation.target if relation is not None and relation.is_external else ""
 
 
 def _marks(properties: Element | None) -> Marks:
-    if properties is None:
+    if properties is None or not ("baseline" in properties.attrib or "strike" in properties.attrib):
         return PLAIN
     baseline = properties.get("baseline", "0").removesuffix("%")
     rise = "" if baseline.strip("-0.") == "" else "sub" if baseline.startswith("-") else "sup"
@@ -70,6 +73,8 @@ class ParagraphMarkers:
         own = body.find("lstStyle")
         self._styles = (*([own] if own is not None else []), *inherited)
         self._counters: dict[int, tuple[str, int]] = {}
+        self._kinds: dict[int, Element | None] = {}
+        """What the styles have, by level."""
 
     def next(self, paragraph: Element) -> tuple[str | None, int]:
         """Returns the marker of a paragraph and its level from 0: "2.", "-" for a bullet, "" for none of both.
@@ -93,12 +98,19 @@ class ParagraphMarkers:
         return paragraph_number(number, style), level
 
     def _kind(self, properties: Element | None, level: int) -> Element | None:
-        name = f"lvl{level + 1}pPr"
-        for source in (properties, *(style.find(name) for style in self._styles)):
-            for each in source if source is not None else ():
-                if each.tag in ("buNone", "buAutoNum", "buChar", "buBlip"):
-                    return each
-        return None
+        own = _bullet(properties)
+        if own is not None:
+            return own
+        if level not in self._kinds:
+            name = f"lvl{level + 1}pPr"
+            found = (_bullet(style.find(name)) for style in self._styles)
+            self._kinds[level] = next((each for each in found if each is not None), None)
+        return self._kinds[level]
+
+
+def _bullet(properties: Element | None) -> Element | None:
+    found = properties if properties is not None else ()
+    return next((each for each in found if each.tag in ("buNone", "buAutoNum", "buChar", "buBlip")), None)
 
 
 def paragraph_number(number: int, style: str) -> str:

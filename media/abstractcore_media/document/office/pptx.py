@@ -81,11 +81,11 @@ class _Slide:
 
     def _shapes(self, tree: Element) -> Iterator[Block]:
         for shape in tree:
-            properties = next((found for each in shape if (found := each.find("cNvPr")) is not None), None)
-            if properties is not None and properties.get("hidden") in ("1", "true"):
+            properties = next((each.find("cNvPr") for each in shape if each.tag.startswith("nv")), None)
+            if properties is not None and properties.get("hidden") in _TRUE:
                 self._package.losses.count("hidden shapes")
             elif shape.tag == "sp":
-                for filling in shape.iterfind("spPr"):
+                if (filling := shape.find("spPr")) is not None and filling.find("blipFill") is not None:
                     place = self._place(filling.find("xfrm"))
                     yield from picture_of(filling, self._package, self._relations, place)
                 yield from self._texts(shape)

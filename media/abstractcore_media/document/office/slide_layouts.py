@@ -38,6 +38,7 @@ class SlideLayouts:
         self._package = package
         self._masters: dict[str, str] = {}
         self._parts: dict[str, _LayoutPart] = {}
+        self._styles: dict[tuple[str, str, str], Sequence[Element]] = {}
 
     def show_behind(self, slide: Element, layout: str) -> None:
         """Adds the texts that a slide shows of its layout and master."""
@@ -51,6 +52,12 @@ class SlideLayouts:
         """Returns the list styles of a placeholder, the nearest first."""
         if not layout:
             return ()
+        key = layout, kind, index
+        if key not in self._styles:
+            self._styles[key] = self._list_styles(layout, kind, index)
+        return self._styles[key]
+
+    def _list_styles(self, layout: str, kind: str, index: str) -> Sequence[Element]:
         shapes = self._part(layout).placeholders
         own = [style for _, number, style in shapes if number == index and index] or [
             style for each, _, style in shapes if each == kind
