@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-import pypdfium2
+import pypdfium2  # pyright: ignore[reportMissingTypeStubs]
 from oracle_cells import SMALL, Compared
 
 from abstractcore.ports import Conversion
@@ -49,7 +50,7 @@ def compared_words(conversion: Conversion, shown: Sequence[Path]) -> Iterator[Co
 def _text(path: Path) -> str:
     if path.suffix != ".pdf":
         return path.read_text(encoding="utf-8", errors="replace")
-    with pypdfium2.PdfDocument(path) as document:
+    with cast(Any, pypdfium2).PdfDocument(path) as document:
         return "\n".join(page.get_textpage().get_text_bounded() for page in document)
 
 

@@ -225,6 +225,8 @@ class _Collector:
 
     def _attributes(self, given: dict[str, str]) -> dict[str, str]:
         """Returns attributes without addresses; of those that are called alike, the first one."""
+        if "}" not in "".join(given):
+            return given
         tags = self._names.tags
         try:
             return {tags[name]: value for name, value in reversed(given.items())}
