@@ -344,6 +344,17 @@ def test_a_table_in_a_cell_stands_in_its_place():
     assert lines(document) == ["| before<br>1 \\| 2<br>3 \\| 4<br>after | other |", "| --- | --- |"]
 
 
+def test_deleted_rows_of_a_table_are_struck_through_and_counted():
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for number, cell in enumerate(table._cells, 1):
+        cell.text = str(number)
+    table.rows[1]._tr.get_or_add_trPr().append(parse_xml(f'<w:del {WORD} w:id="1" w:author="Ann"/>'))
+    found = lines(document)
+    assert found[:3] == ["| 1 | 2 |", "| --- | --- |", "| ~~3~~ | ~~4~~ |"]
+    assert found[3:] == ["[tracked deletions, shown as ~~struck through~~: 2]"]
+
+
 def test_the_only_cell_of_a_table_is_a_frame_around_tables():
     document = docx.Document()
     cell = document.add_table(1, 1).cell(0, 0)

@@ -190,6 +190,17 @@ def test_categories_that_are_dates_or_in_groups():
     assert slides.lines()[2:] == ["| 2025 / H1 | 1 |", "| 2025 / H2 | 2 |", "| 2026 / H1 | 3 |", "| 2026 / H2 | 4 |"]
 
 
+def test_categories_of_an_axis_of_dates_are_dates_without_a_format_too():
+    slides = Slides()
+    data = CategoryChartData()
+    data.categories = [date(2025, 1, 31), date(2025, 2, 28)]
+    data.add_series("Crates", (4, 6))
+    chart = slides.chart(XL_CHART_TYPE.LINE, data)
+    (code,) = chart._chartSpace.xpath("//c:cat//c:formatCode")
+    code.text = "General"
+    assert slides.lines()[2:] == ["| 2025-01-31 | 4 |", "| 2025-02-28 | 6 |"]
+
+
 def test_series_without_stored_values_are_lost():
     book = openpyxl.Workbook()
     for row in (("a", 1), ("b", 2)):

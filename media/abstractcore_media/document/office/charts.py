@@ -19,6 +19,7 @@ _LAYOUTS = {"boxWhisker": "box and whisker", "clusteredColumn": "column", "paret
 """Names of the kinds of series in chartex where a reader would not find the word for them."""
 _COMPUTED = "paretoLine"
 """A series that the program computes from another one."""
+_DATE = "yyyy-mm-dd"
 _NO_VALUE = ("", "NaN")
 _NOTHING = Element("none")
 
@@ -39,6 +40,9 @@ def chart_blocks(package: Package, path: str, place: BlockPlace, name: str) -> I
     place = replace(place, member=path)
     chart = package.whole(path, "chartSpace")
     is_1904 = _value(chart, "date1904") in ("1", "true")
+    if chart.find(".//dateAx") is not None:
+        for code in chart.iterfind(".//cat//formatCode"):
+            code.text = _DATE if code.text in (None, "", "General") else code.text
     series = [_series(each, number, is_1904=is_1904) for number, each in enumerate(chart.iter("ser"), 1)]
     series += _newer_series(chart)
     counts = {

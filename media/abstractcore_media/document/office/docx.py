@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, heading, inner_row, list_item, table
 from ..format_handler import DocumentFile
+from ..marks import Marks, marked
 from .charts import chart_blocks
 from .docx_numbering import BULLET, Numbering
 from .docx_runs import DELETIONS, Runs
@@ -25,6 +26,7 @@ from .vocabulary import OFFICE
 VOCABULARY = replace(OFFICE, places={"w:p": "paragraph"})
 
 _TITLE = "Word document"
+_STRUCK = Marks(is_struck=True)
 _INLINE = frozenset({"del", "oMath", "oMathPara", "r"})
 _BLOCKS = ("p", "tbl", "sdtPr", "altChunk", *_INLINE)
 """What stands in a document or header; inline content that no paragraph is around, such as equations, too."""
@@ -186,6 +188,7 @@ class _DocxReader:
     def _row(self, row: Element, inside: list[Block]) -> list[str]:
         """Returns the texts of the cells, with those of tables in them; what is no text is added to `inside`."""
         cells: list[str] = []
+        is_deleted = row.find("trPr/del") is not None
         for cell in _inside(row, into=("sdt", "sdtContent", "customXml")):
             if cell.tag != "tc":
                 continue
@@ -200,6 +203,9 @@ class _DocxReader:
                 elif each.tag == "tbl":
                     rows = (inner_row(self._row(row, inside)) for row, _ in self._rows(each))
                     texts += filter(None, rows)
+            if is_deleted and not any("~~" in text for text in texts):
+                self._counts[DELETIONS] += any(texts)
+                texts = [marked(text, _STRUCK) for text in texts]
             cells.append("" if is_covered else "\n".join(texts))
             span = cell.find("tcPr/gridSpan")
             width = span.get("val", "") if span is not None else ""
