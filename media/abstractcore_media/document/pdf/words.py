@@ -144,8 +144,8 @@ class TextPage:
         dropped = [each for each in texts if each not in self._paintings]
         if len(dropped) < _DROPPED * len(texts):
             return False
-        objects = Counter(map(call.FPDFTextObj_GetFont, texts))
-        missing = Counter(map(call.FPDFTextObj_GetFont, dropped))
+        objects: Counter[int] = Counter(call.FPDFTextObj_GetFont(each) or 0 for each in texts)
+        missing: Counter[int] = Counter(call.FPDFTextObj_GetFont(each) or 0 for each in dropped)
         fonts = [font for font, count in missing.items() if count >= _MOSTLY_DROPPED * objects[font]]
         if sum(missing[font] for font in fonts) < _DROPPED * len(texts):
             return False
