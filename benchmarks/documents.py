@@ -1,4 +1,4 @@
-"""The text of a PDF, with pages, places and losses, relative to bare pypdf."""
+"""The text of a PDF, with pages, places and losses, relative to pypdf and pdfplumber."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rounds import Row, Setup, best, cpu_seconds
 _GOAL = 1.5
 _PAGES = 40
 _LINES = 50
+_DENSE_PAGES, _PLUMBED_PAGES = 300, 10
+"""Pages with tables, and how many of them pdfplumber reads: it takes a third of a second for each."""
 
 
 def pdf_text(setup: Setup) -> list[Row]:
@@ -31,6 +33,62 @@ def pdf_text(setup: Setup) -> list[Row]:
     }
     times = best(batches, max(4, setup.rounds // 2))
     return [Row("text of a page of a PDF / pypdf", times["ours"], times["pypdf"], goal=_GOAL)]
+
+
+def dense_pages(setup: Setup) -> list[Row]:
+    """A PDF of 300 pages with two columns of text and a table each, made by reportlab, relative to its readers."""
+    import pdfplumber
+    from pypdf import PdfReader
+
+    from abstractcore.ports import MediaContext
+    from abstractcore.schema import Blob, DocumentPart
+    from abstractcore.stores.models import FileModelStore
+    from abstractcore_media import PdfHandler
+
+    data = _dense_pdf()
+    part = DocumentPart(Blob.from_bytes(data, "application/pdf", name="dense.pdf"))
+    context, handler = MediaContext(FileModelStore(Path("unused"))), PdfHandler()
+
+    def plumb() -> None:
+        with pdfplumber.open(io.BytesIO(data)) as document:
+            for page in document.pages[:_PLUMBED_PAGES]:
+                page.extract_text()
+                page.extract_tables()
+                page.close()
+
+    batches: dict[str, Callable[[], float]] = {
+        "ours": cpu_seconds(lambda: handler.convert(part, context), _DENSE_PAGES),
+        "pypdf": cpu_seconds(lambda: [page.extract_text() for page in PdfReader(io.BytesIO(data)).pages], _DENSE_PAGES),
+        "pdfplumber": cpu_seconds(plumb, _PLUMBED_PAGES),
+    }
+    times = best(batches, 1 if setup.quick else 2)
+    return [
+        Row(f"dense page of a PDF / {peer}", times["ours"], times[peer], goal=goal)
+        for peer, goal in (("pypdf", _GOAL), ("pdfplumber", 0.1))
+    ]
+
+
+def _dense_pdf() -> bytes:
+    from reportlab.pdfgen.canvas import Canvas
+
+    file = io.BytesIO()
+    canvas = Canvas(file, pagesize=(595, 842), invariant=True)
+    for page in range(_DENSE_PAGES):
+        canvas.setFont("Helvetica", 7)
+        for line in range(40):
+            for left in (40, 310):
+                canvas.drawString(left, 800 - 12 * line, f"Line {line} of page {page}: foxes jump over dogs that run")
+        for row in range(25):
+            top = 300 - 10 * row
+            canvas.line(40, top, 540, top)
+            for column in range(5):
+                canvas.drawString(44 + 100 * column, top - 8, f"{row * column + page:,}.{column}0")
+        canvas.line(40, 50, 540, 50)
+        for column in range(6):
+            canvas.line(40 + 100 * column, 300, 40 + 100 * column, 50)
+        canvas.showPage()
+    canvas.save()
+    return file.getvalue()
 
 
 def _pdf() -> bytes:

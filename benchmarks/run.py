@@ -64,6 +64,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
     "pdf-text": documents.pdf_text,
+    "pdf-dense": documents.dense_pages,
     "glyphs": glyphs.drawn_pages,
     "gateway": gateway.gateway,
     "chunk-gaps": chunk_gaps.chunk_gaps,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import zlib
 from dataclasses import replace
 
 import pypdfium2.raw
@@ -11,6 +12,7 @@ import pytest
 
 from abstractcore.ports import Conversion
 from abstractcore.schema import ImagePart, MediaPart, TextPart
+from abstractcore_media.document.pdf import reading
 from abstractcore_media.document.pdf.vocabulary import PDF
 from tests.media.document.documents import converted, losses
 from tests.media.document.test_pdf import made_of, written
@@ -92,6 +94,20 @@ def test_layer_that_is_switched_off_is_left_out_and_counted():
     conversion = converted(FOLDER / "layers.pdf")
     assert conversion.text == "Always shown."
     assert losses(conversion) == {"hidden words": (2, None)}
+
+
+@pytest.mark.parametrize("layers", ["/OFF[]", "/OFF [ ] /ON[6 0 R]"])
+def test_file_whose_layers_are_all_on_is_opened_once(layers: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "open_pdf", lambda *_: pytest.fail("pypdf opens the file, which takes long"))
+    objects = zlib.compress(b"6 0 <</Type/OCG/Name(Layer)>>").decode("latin-1")
+    stream = f"<</Type/ObjStm/N 1/First 4/Filter/FlateDecode/Length {len(objects)}>>stream\n{objects}\nendstream"
+    file = written(
+        b"BT /F 9 Tf 9 80 Td (hello) Tj ET",
+        "<</Type/OCG/Name(Layer)>>",
+        stream,
+        catalog=f"/OCProperties<</OCGs[6 0 R]/D<<{layers}>>>>",
+    )
+    assert converted(file, "layers.pdf").text == "hello"
 
 
 def test_scan_with_a_line_of_text_is_read_and_a_text_layer_is_text():

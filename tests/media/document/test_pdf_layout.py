@@ -8,6 +8,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import PageBreak, SimpleDocTemplate, Table, TableStyle
 
+from abstractcore_media.document.pdf import reading
 from tests.media.document.documents import converted, places
 from tests.media.document.test_pdf import made_of
 from tests.media.parts import FILES
@@ -99,6 +100,11 @@ def test_letters_make_words_bold_is_said_once_and_marks_and_links_are_kept():
         ("BT /F 9 Tf 9 50 Td (x) Tj 4 Ts (2) Tj 0 Ts (+y) Tj ET", "x²+y"),
         ("BT /F 5 Tf 9 54 Td (235) Tj /F 9 Tf 8.4 -4 Td (U) Tj ET", "²³⁵U"),
         ("BT /F 9 Tf 9 50 Td (CO) Tj /F 7 Tf -4.5 Ts (2) Tj ET", "CO₂"),
+        (
+            "BT /F 9 Tf 9 50 Td (word) Tj /F 5 Tf 3 Ts (1) Tj /F 6 Tf 0 Ts 0 -40 Td (1 The note.) Tj ET",
+            "word¹\n1 The note.",
+        ),
+        ("BT /F 9 Tf 9 50 Td (bold words) Tj .3 0 Td (bold words) Tj ET", "bold words"),
         ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 53 m 19 53 l S", "~~99~~ 79"),
         ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 9 49 m 19 49 l S", "99 79"),
         ("BT /F 9 Tf 9 50 Td (99) Tj 15 0 Td (79) Tj ET 0 53 m 90 53 l S", "99 79"),
@@ -110,6 +116,14 @@ def test_letters_make_words_bold_is_said_once_and_marks_and_links_are_kept():
 )
 def test_words_by_how_they_are_drawn(content: str, text: str):
     assert page_of(content) == text
+
+
+def test_objects_that_are_only_spaces_are_no_words_that_are_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "open_pdf", lambda *_: pytest.fail("pypdf opens the file, which takes long"))
+    spaces = "".join(
+        f"BT /F 9 Tf 9 {90 - 9 * n} Td (word) Tj ET BT /F 9 Tf 60 {90 - 9 * n} Td ( ) Tj ET " for n in range(9)
+    )
+    assert page_of(spaces) == "\n".join(["word"] * 9)
 
 
 @pytest.mark.parametrize("mark", ["{}.", "{}", "\\267"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -13,13 +12,13 @@ from xml.etree.ElementTree import Element
 
 from ..blocks import clean
 from ..xml_elements import XmlError, elements
+from .opening import parts_with_objects
 from .pdfium import address_of, functions
 
 _NAME_OF_FIELD = re.compile(rb"/T\s{0,9}[(<]")
-_OBJECT_STREAM = re.compile(rb"/ObjStm\b.{0,1000}?stream\r?\n", re.DOTALL)
 _MAX_FIELDS = 10_000
 """Fields of a form that PDFium reads: its time grows with their square."""
-_MAX_UNPACKED, _MAX_XML = 50_000_000, 20_000_000
+_MAX_XML = 20_000_000
 _MAX_VALUES = 10_000
 _DYNAMIC, _STATIC = 2, 3
 """FORMTYPE_XFA_FULL and FORMTYPE_XFA_FOREGROUND: forms whose pages one program draws, and forms whose pages are in the
@@ -37,21 +36,12 @@ def begin_form(document: Any, data: bytes) -> None:
 
 def _has_many_fields(data: bytes) -> bool:
     """Returns whether many fields have a name, in the file as it is, or in its compressed objects."""
-    names = left = 0
-    for part in _parts_with_objects(data):
-        left += len(part)
+    names = 0
+    for part in parts_with_objects(data):
         names += sum(1 for _ in islice(_NAME_OF_FIELD.finditer(part), _MAX_FIELDS + 1))
-        if names > _MAX_FIELDS or left > len(data) + _MAX_UNPACKED:
+        if names > _MAX_FIELDS:
             return True
     return False
-
-
-def _parts_with_objects(data: bytes) -> Iterator[bytes]:
-    yield data
-    view = memoryview(data)
-    for match in _OBJECT_STREAM.finditer(data):
-        with suppress(zlib.error):  # not compressed, or encrypted
-            yield zlib.decompressobj().decompress(view[match.end() :], _MAX_UNPACKED + 1)
 
 
 def xfa_form(document: Any, filled_fields: int) -> tuple[list[str], int, bool]:

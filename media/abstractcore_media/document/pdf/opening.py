@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
@@ -20,6 +21,8 @@ _QUIET = logging.NullHandler()
 _END = re.compile(rb"startxref\s+[1-9]")
 """The end of every PDF. A linearised PDF has another one at its beginning, with a 0."""
 
+_OBJECT_STREAM = re.compile(rb"/ObjStm\b.{0,1000}?stream\r?\n", re.DOTALL)
+_MAX_UNPACKED = 50_000_000
 _OBJECT = re.compile(rb"\b\d+ \d+ obj\b")
 
 
@@ -40,6 +43,20 @@ def check_ends(data: bytes, source: str) -> None:
 def has_objects_after_its_end(data: bytes) -> bool:
     """Returns whether objects follow the last end of a PDF: it was cut while it was written or sent."""
     return _OBJECT.search(data, data.rfind(b"startxref")) is not None
+
+
+def parts_with_objects(data: bytes) -> Iterator[bytes]:
+    """Yields a PDF as it is, and its compressed objects, as far as they are not encrypted, up to 50 MB."""
+    yield data
+    view = memoryview(data)
+    left = _MAX_UNPACKED
+    for match in _OBJECT_STREAM.finditer(data):
+        with suppress(zlib.error):  # not compressed, or encrypted
+            part = zlib.decompressobj().decompress(view[match.end() :], left)
+            left -= len(part)
+            yield part
+        if left <= 0:
+            return
 
 
 def open_pdf(data: bytes, source: str, password: str | None) -> PdfReader:

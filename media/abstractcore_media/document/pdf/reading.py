@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ..blocks import BlockPlace, MarkdownText, clean
 from .annotations import AttachedFiles
 from .continued import PageTable, with_head
 from .forms import begin_form, xfa_form
-from .opening import corrupt, has_objects_after_its_end, open_pdf
+from .opening import corrupt, has_objects_after_its_end, open_pdf, parts_with_objects
 from .outline import outline_of
 from .page import PageContent, content_of_page, is_readable
 from .page_image import png_of
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
 
 _SECONDS_PER_PAGE = 60.0
+_OFF = re.compile(rb"/OFF\b(?!\s{0,9}\[\s{0,9}\])")
+"""What stands in each file with layers that are switched off, and in hardly any other one."""
 _MAX_CRASHES = 5
 """Pages that may crash PDFium before the others are lost too."""
 _MORE = 1.3
@@ -242,7 +245,8 @@ def _letters(text: str) -> int:
 
 def _has_hidden_layers(data: bytes, source: str, password: str | None) -> bool:
     """Returns whether layers of the PDF are switched off; PDFium does not say."""
-    if b"/OCProperties" not in data and b"/ObjStm" not in data:
+    are_readable = b"/Encrypt" not in data or b"/ObjStm" not in data
+    if are_readable and not any(map(_OFF.search, parts_with_objects(data))):
         return False
     with suppress(Exception):  # pypdf raises any for a corrupt file; what it cannot read, PDFium does not hide either
         layers: Any = open_pdf(data, source, password).root_object.get("/OCProperties")

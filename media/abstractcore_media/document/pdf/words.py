@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -30,7 +31,8 @@ _LIGHT, _FAINT = 216, 40
 """Fill colors from which on a word may be invisible on paper, and opacities up to which it may be anywhere."""
 _UPRIGHT = 10
 """Degrees that a text may differ from upright, or from a quarter turn."""
-_DROPPED, _TRIED = 0.3, 50
+_DROPPED, _MOSTLY_DROPPED = 0.3, 0.75
+"""The shares of the objects of a page, and of a font, that have no words if there are characters that are dropped."""
 _LEAST_SIZE = 1.0
 """Points of the smallest letters that can be seen."""
 
@@ -136,13 +138,17 @@ class TextPage:
 
     def lacks(self, texts: Sequence[int]) -> bool:
         """Returns whether many of the page's text objects have no words here: PDFium drops the characters of fonts that
-        are neither in the file nor on this machine.
+        are neither in the file nor on this machine. Of other fonts, some objects are only spaces.
         """
         call = self._call
         dropped = [each for each in texts if each not in self._paintings]
         if len(dropped) < _DROPPED * len(texts):
             return False
-        fonts = (call.FPDFTextObj_GetFont(each) for each in dropped[:_TRIED])
+        objects: Counter[int] = Counter(call.FPDFTextObj_GetFont(each) or 0 for each in texts)
+        missing: Counter[int] = Counter(call.FPDFTextObj_GetFont(each) or 0 for each in dropped)
+        fonts = [font for font, count in missing.items() if count >= _MOSTLY_DROPPED * objects[font]]
+        if sum(missing[font] for font in fonts) < _DROPPED * len(texts):
+            return False
         return any(font and call.FPDFFont_GetIsEmbedded(font) == 0 for font in fonts)
 
     def _whole_text(self) -> str:
