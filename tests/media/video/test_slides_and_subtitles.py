@@ -38,12 +38,14 @@ def slide(lines: Sequence[str]) -> Any:
     return np.asarray(image)
 
 
-def deck(slides: Sequence[Sequence[str]], seconds: float, *, has_speaker: bool = False) -> bytes:
+def deck(
+    slides: Sequence[Sequence[str]], seconds: float, *, has_speaker: bool = False, container: str = "mp4"
+) -> bytes:
     """Slides one after another; a speaker moves in a corner."""
     out, number, noise = io.BytesIO(), 0, np.random.default_rng(3)
-    container: Any
-    with av.open(out, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=RATE)
+    file: Any
+    with av.open(out, "w", format=container) as file:
+        stream = file.add_stream("libx264", rate=RATE)
         stream.width, stream.height = SIZE
         stream.pix_fmt, stream.options = "yuv420p", {"preset": "ultrafast"}
         for picture in map(slide, slides):
@@ -54,8 +56,8 @@ def deck(slides: Sequence[Sequence[str]], seconds: float, *, has_speaker: bool =
                 frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
                 frame.pts = number
                 number += 1
-                container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
+                file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
     return out.getvalue()
 
 
@@ -111,6 +113,31 @@ def test_cut_video_says_how_much_of_it_was_read():
     (warning,) = conversion.warnings
     assert (warning.code, warning.requested) == ("media_damaged", pytest.approx(16, abs=0.3))
     assert any(each.what == "seconds" and each.places == ("not decoded",) for each in conversion.lost)
+
+
+def test_end_of_a_whole_video_is_enough_to_see_that_it_is_not_cut(monkeypatch: pytest.MonkeyPatch):
+    content = deck(DECK, 4, has_speaker=True)
+    part = VideoPart(Blob.from_bytes(content, "video/mp4", name="deck.mp4"))
+    source = reader.VideoReader(part, max_side=640, max_pixels=40_000_000, threads=1, check_stop=lambda: None)
+    starts: list[float] = []
+    look = reader.VideoReader._missing
+    monkeypatch.setattr(reader, "_LAST_SECONDS", 2.0)
+    monkeypatch.setattr(
+        reader.VideoReader,
+        "_missing",
+        lambda self, start, end: (starts.append(start), look(self, start, end))[1],
+    )
+    assert source.missing(0.0, 16.0) == (0.0, True)
+    assert starts == [14.0]
+
+
+def test_missing_seconds_of_a_cut_video_count_from_the_cut(monkeypatch: pytest.MonkeyPatch):
+    content = deck(DECK, 4, has_speaker=True, container="matroska")
+    part = VideoPart(Blob.from_bytes(content[: len(content) // 2], "video/x-matroska", name="deck.mkv"))
+    source = reader.VideoReader(part, max_side=640, max_pixels=40_000_000, threads=1, check_stop=lambda: None)
+    monkeypatch.setattr(reader, "_LAST_SECONDS", 2.0)
+    missing, _ = source.missing(0.0, 16.0)
+    assert 4 < missing < 12
 
 
 def clock(seconds: float) -> str:
