@@ -113,5 +113,5 @@ def unread_pieces(response: GenerateResponse[Any]) -> list[str]:
     for decision in response.media:
         for loss in decision.lost if decision.own_text is None else decision.own_text.lost:
             total = "" if loss.total is None else f" of {loss.total:g}"
-            unread.append(f"{decision.source}: {loss.count:g}{total} {loss.what} were not read")
+            unread.append(f"{decision.source}: {loss.what} that were not read: {loss.count:g}{total}")
     return unread

@@ -95,11 +95,12 @@ def pdf_of_nested_streams() -> bytes:
         ("a.txt.gz", lambda: gzip.compress(b"a" * 301_000_000), "decompresses to more than 300,000,000 bytes"),
         ("a.eml", mail_of_parts, "more than 1,000 parts"),
         ("b.eml", mail_in_parts, "more than 1,000 parts"),
+        ("c.eml", lambda: (MAIL + b"Content-Type: message/rfc822\r\n\r\n") * 1_000, "nested too deeply"),
         ("a.ipynb", lambda: notebook(b"[" * 10_000 + b"]" * 10_000), "not valid JSON"),
         ("b.ipynb", lambda: notebook(cell(b"9" * 1_000_000)), "not valid JSON"),
         ("a.pdf", pdf_of_nested_streams, "has no text"),
     ],
-    ids=["gzip", "gzip-size", "parts", "depth", "json-depth", "json-integer", "pdf-streams"],
+    ids=["gzip", "gzip-size", "parts", "depth", "mails", "json-depth", "json-integer", "pdf-streams"],
 )
 def test_small_file_that_becomes_huge_is_refused(name: str, make: Callable[[], bytes], message: str):
     data = make()

@@ -5,7 +5,9 @@ Huge documents are read or refused in bounded memory.
 
 from __future__ import annotations
 
+import struct
 import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +19,9 @@ import pytest
 
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import MediaError
+from abstractcore.files.cached_conversions import NestedFiles
 from abstractcore.schema import DocumentPart
+from abstractcore_media import register_media_handlers
 from abstractcore_media.document.formats import FORMATS
 from abstractcore_media.document.work_limits import WorkLimits
 from benchmarks import reading_files
@@ -128,11 +132,53 @@ def book(items: int, refs: int) -> bytes:
     )
 
 
-def archives_in_archives(depth: int) -> bytes:
+def book_of_one_chapter(chapter: bytes, items: int) -> bytes:
+    """A book whose items are all of the same file."""
+    manifest = "".join(f'<item id="{each}" href="0.xhtml#{each}"/>' for each in range(items))
+    spine = "".join(f'<itemref idref="{each}"/>' for each in range(items))
+    container = '<container><rootfiles><rootfile full-path="p.opf"/></rootfiles></container>'
+    package = f"<package><manifest>{manifest}</manifest><spine>{spine}</spine></package>"
+    return zipped({"META-INF/container.xml": container, "p.opf": package, "0.xhtml": chapter})
+
+
+def archives_in_archives(depth: int, width: int = 1) -> bytes:
     content = zipped({"x.txt": "x"})
     for _ in range(depth):
-        content = zipped({"x.zip": content, "x.txt": "x"})
+        content = zipped({"x.txt": "x", **{f"{each}.zip": content for each in range(width)}})
     return content
+
+
+def overlapping_members(count: int, size: int) -> bytes:
+    """Members that all name the same packed bytes."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(b"x" * size) + packer.flush()
+    sizes = struct.pack("<III", zlib.crc32(b"x" * size), len(packed), size)
+    local = b"PK\3\4" + struct.pack("<HHHHH", 20, 0, 8, 0, 0) + sizes + struct.pack("<HH", 1, 0) + b"x" + packed
+    entry = b"PK\1\2" + struct.pack("<HHHHHH", 20, 20, 0, 8, 0, 0) + sizes + struct.pack("<H", 1) + bytes(16) + b"x"
+    end = struct.pack("<HHHHIIH", 0, 0, count, count, count * len(entry), len(local), 0)
+    return local + entry * count + b"PK\5\6" + end
+
+
+def nested_mails(depth: int, *, in_parts: bool) -> bytes:
+    begin, end = b"From: a@example.com\r\nMIME-Version: 1.0\r\n", b""
+    if not in_parts:
+        return (begin + b"Content-Type: message/rfc822\r\n\r\n") * depth + b"Subject: s\r\n\r\nx\r\n"
+    mails = [
+        begin
+        + b"Content-Type: multipart/mixed; boundary=B%d\r\n\r\n--B%d\r\nContent-Type: message/rfc822\r\n\r\n"
+        % (level, level)
+        for level in range(depth)
+    ]
+    end = b"".join(b"\r\n--B%d--\r\n" % level for level in reversed(range(depth)))
+    return b"".join(mails) + b"Subject: s\r\n\r\nx\r\n" + end
+
+
+def notebook(*cells: bytes) -> bytes:
+    return b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [' + b",".join(cells) + b"]}"
+
+
+def output(content: bytes) -> bytes:
+    return b'{"cell_type": "code", "source": "x", "outputs": [{"output_type": "display_data", ' + content + b"}]}"
 
 
 @pytest.mark.exhaustive
@@ -155,15 +201,32 @@ def archives_in_archives(depth: int) -> bytes:
         ("a.zip", lambda: archives_in_archives(50)),
         ("a.csv", lambda: b"x," * 100_000 + b"\n" + b"1," * 100_000),
         ("b.csv", lambda: b"x" * 100_000_000),
+        ("l.html", lambda: b"<table>" + b"<tr><td rowspan=1000000 colspan=1000000>x" * 10_000),
+        ("m.html", lambda: b"<p>x<math>" + b"<mfrac><mi>a</mi>" * 10_000 + b"<mi>b</mi>" + b"</mfrac>" * 10_000),
+        ("n.html", lambda: b'<p>x<svg><g id=a><use href="#b"/></g><g id=b><use href="#a"/></g></svg>'),
+        ("a.svg", lambda: b'<svg><g id="a">x<use href="#b"/></g><g id="b"><use href="#a"/><use href="#a"/></g></svg>'),
+        ("c.epub", lambda: book_of_one_chapter(b"<p>x" + b"<p></p>" * 100_000, 50_000)),
+        ("d.epub", lambda: book_of_one_chapter(b"<p>x" + b"<i>" * 110_000_000, 1)),
+        ("a.eml", lambda: nested_mails(1_000, in_parts=False)),
+        ("b.eml", lambda: nested_mails(1_000, in_parts=True)),
+        ("c.eml", lambda: nested_mails(100, in_parts=True)),
+        ("b.zip", lambda: archives_in_archives(10, 3)),
+        ("c.zip", lambda: overlapping_members(50, 40_000)),
+        ("d.zip", lambda: overlapping_members(40_000, 10_000_000)),
+        ("c.csv", lambda: b"x\n" + b"y," * 1_000_000 + b"\n" + b"1," * 1_000_000),
+        ("a.ipynb", lambda: notebook(b'{"cell_type": "markdown", "source": "x"}', *[b"{}"] * 1_000_000)),
+        ("b.ipynb", lambda: notebook(output(b'"text": "' + b"o" * 100_000_000 + b'"'))),
+        ("c.ipynb", lambda: notebook(output(b'"data": {"image/png": "' + b"A" * 100_000_000 + b'"}'))),
         ("a.rtf", lambda: rb"{\rtf1 x" + b"{" * 100_000 + b"}" * 100_001),
     ],
 )
 def test_huge_content_is_read_or_refused_in_bounded_memory(name: str, make: Callable[[], bytes]):
     data = make()
+    context = replace(NO_MODELS, to_text=NestedFiles(register_media_handlers(), {"image": "refuse"}, NO_MODELS))
     tracemalloc.start()
     try:
         with suppress(MediaError):
-            assert "x" in converted(data, name, limits=LIMITS).text
+            assert "x" in converted(data, name, context, limits=LIMITS).text
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

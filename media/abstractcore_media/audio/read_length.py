@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _SLACK_SECONDS, _SLACK_SHARE = 0.5, 0.002
 _LONGEST_PACKET = 10.0
-_TRACKS = frozenset({"audio", "video"})
 
 
 class ReadLength:
@@ -31,6 +30,8 @@ class ReadLength:
         with opened_file(part) as file:
             self.announced = stated_seconds(file, format, duration(container))
             self._has_mark = has_end_mark(file, format)
+        kinds = {stream.type for stream in container.streams}
+        self._tracks = kinds & {"audio", "video"} or kinds
         self._begin = (container.start_time or 0) / MICROSECONDS
         self._is_broken = False
         self._skipped = 0.0
@@ -70,7 +71,7 @@ class ReadLength:
         return sum(each for each in (cut, self._skipped) if each > slack)
 
     def _note(self, packet: Any) -> None:
-        if not packet.size or packet.stream.type not in _TRACKS:
+        if not packet.size or packet.stream.type not in self._tracks:
             return
         self._is_broken = packet.is_corrupt
         begin = packet.pts if packet.pts is not None else packet.dts

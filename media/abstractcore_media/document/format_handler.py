@@ -118,7 +118,7 @@ class FormatHandler:
         with closing(self._blocks(part, context, work)) as blocks:
             renderer.add_all(blocks)
         if not renderer.has_content:
-            lost = ", ".join(f"{each.count:g} {each.what}" for each in renderer.lost[:_NAMED_LOSSES])
+            lost = ", ".join(f"{each.what}: {each.count:g}" for each in renderer.lost[:_NAMED_LOSSES])
             raise MediaError(
                 f"{work.source} has no text that can be read{f' (not read: {lost})' if lost else ''}.",
                 source=work.source,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from av.video.stream import VideoStream
     from PIL.Image import Image
 
+_LAST_SECONDS = 10.0
+"""What is read to see that a file is not cut."""
 _ALL_PIXELS = 1_500_000_000
 """Videos with fewer pixels are looked at frame by frame, others by keyframe: 12 s of 1080p, a minute of 480p."""
 _KEYFRAME_PIXELS = 20 * _ALL_PIXELS
@@ -146,6 +148,12 @@ class VideoReader:
         """Returns how many seconds between two times cannot be read, and whether the file has its end. Decodes
         nothing.
         """
+        last = max(start, end - _LAST_SECONDS)
+        missing, has_end = self._missing(last, end)
+        # Nothing can be read behind a cut, so how far the file reaches is then not known.
+        return self._missing(start, end) if last > start and (missing or not has_end) else (missing, has_end)
+
+    def _missing(self, start: float, end: float) -> tuple[float, bool]:
         with self._opened() as (container, stream):
             if start:
                 _seek(container, stream, start)

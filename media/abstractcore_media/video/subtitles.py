@@ -61,9 +61,12 @@ class SubtitleTrack:
 
 @dataclass(frozen=True, slots=True)
 class Subtitles:
-    """The subtitle tracks of a video, and what of the file could not be read: see `ReadLength`."""
+    """The subtitle tracks of a video, at most 50 of the `total`, and what of the file could not be read: see
+    `ReadLength`.
+    """
 
     tracks: tuple[SubtitleTrack, ...]
+    total: int = 0
     until: float = 0.0
     missing: float = 0.0
     has_end: bool = True
@@ -106,6 +109,7 @@ def read_subtitles(
                 continue  # counted, and not among the cues
         yield (
             [each.values() for each in tracks.values()],
+            len(container.streams.subtitles),
             length.until,
             length.missing(start, end),
             length.has_end,

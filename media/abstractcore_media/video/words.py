@@ -60,7 +60,7 @@ def words_of(
     if track is not None:
         return _as_words(track, found, part, hearing.usage)
     if not info.has_sound:
-        return VideoWords(lost=_left_out(found.tracks, None))
+        return VideoWords(lost=_left_out(found, None))
     try:
         heard = hearing.all()
     except (MediaError, MissingExtraError, ModelStoreError):
@@ -73,7 +73,7 @@ def words_of(
         heard.transcript,
         usage=hearing.usage,
         warnings=transcript_warnings(heard, source_of(part)),
-        lost=(*sound_losses(heard.transcript), *_left_out(found.tracks, None)),
+        lost=(*sound_losses(heard.transcript), *_left_out(found, None)),
     )
 
 
@@ -148,7 +148,8 @@ _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\W_\u0e00-\u0ef
 
 
 def _is_sparse(track: SubtitleTrack, found: Subtitles) -> bool:
-    return found.until > _SPARSE_SECONDS and track.seconds < _SPARSE_SHARE * found.until
+    seconds = track.seconds * track.count / len(track.cues)  # with those beyond the limit
+    return found.until > _SPARSE_SECONDS and seconds < _SPARSE_SHARE * found.until
 
 
 def _as_words(track: SubtitleTrack, found: Subtitles, part: MediaPart, usage: Usage | None) -> VideoWords:
@@ -159,13 +160,14 @@ def _as_words(track: SubtitleTrack, found: Subtitles, part: MediaPart, usage: Us
         heading=f"[subtitles: {track.name}]",
         usage=usage,
         warnings=tuple(damage_warnings(source, found.until, found.missing, found.has_end)),
-        lost=(*damage_losses(found.until, found.missing), *_left_out(found.tracks, track)),
+        lost=(*damage_losses(found.until, found.missing), *_left_out(found, track)),
     )
 
 
-def _left_out(tracks: Sequence[SubtitleTrack], used: SubtitleTrack | None) -> tuple[MediaLoss, ...]:
+def _left_out(found: Subtitles, used: SubtitleTrack | None) -> tuple[MediaLoss, ...]:
     """Returns what is not among the words: cues of other tracks, pictures, and those beyond the limits."""
-    lost: list[MediaLoss] = []
+    tracks, total = found.tracks, found.total
+    lost = [MediaLoss("subtitle tracks", total - len(tracks), total)] if total > len(tracks) else []
     for what, is_pictures in (("subtitles", False), ("subtitle pictures", True)):
         counts = [(each.count - (len(each.cues) if each is used else 0), each) for each in tracks]
         counts = [(count, each) for count, each in counts if count > 0 and each.is_pictures is is_pictures]

@@ -619,7 +619,7 @@ def test_what_was_not_read_of_a_file_is_a_problem(monkeypatch):
     llm = create_llm("scripted", replies=["41 tonnes."])
     verification = llm.generate("How many?", media=[EXAMPLES / "harvest.docx"], verify=True).verification
     assert [each.verdict for each in verification.checks] == ["agreed"]
-    assert verification.problems == ("harvest.docx: 1 of 1 pictures were not read",)
+    assert verification.problems == ("harvest.docx: pictures that were not read: 1 of 1",)
 
 
 def test_the_time_limit_keeps_the_answer(call_style, monkeypatch):

@@ -105,6 +105,27 @@ def test_image_that_pillow_writes_is_recognised(format: str, expected: str):
         (b"FORM\0\0\0\x10AIFFCOMM", "audio/aiff"),  # audio/x-aiff to libmagic
         (b"FORM\0\0\0\x10AIFCFVER", "audio/aiff"),
         (b"#!AMR\n\0", "audio/amr"),  # RFC 4867
+        (b"#!AMR-WB\n\x44\0\x01", "audio/amr"),
+        (b"#!AMR_MC1.0\n\0\0\0\x02", "audio/amr"),
+        (b"\x7f\xfe\x80\x01\xfc\x3c", "audio/vnd.dts"),  # ETSI TS 102 114: the sync word, in four orders of bytes
+        (b"\xfe\x7f\x01\x80\x3c\xfc", "audio/vnd.dts"),
+        (b"\x1f\xff\xe8\0\x07\xf0", "audio/vnd.dts"),
+        (b"\xff\x1f\0\xe8\xf1\x07", "audio/vnd.dts"),
+        (b"MAC \x96\x0f\0\0", "audio/x-ape"),  # Monkey's Audio 3.99
+        (b"DSD \x1c\0\0\0\0\0\0\0", "audio/x-dsf"),
+        (b"MP+\x07\0\x01", "audio/x-musepack"),
+        (b"MPCKSH\x0f\0", "audio/x-musepack"),
+        (b"tBaK\x01\0\x17", "audio/x-tak"),
+        (b"TTA1\x01\0", "audio/x-tta"),
+        (b"Creative Voice File\x1a\x1a\0", "audio/x-voc"),
+        (b"riff\x2e\x91\xcf\x11\xa5\xd6", "audio/x-w64"),
+        (b".ra\xfd\0\x04", "audio/vnd.rn-realaudio"),
+        (b".RMF\0\0\0\x12", "audio/vnd.rn-realaudio"),
+        (b".RMF\0\0\0\x12" + bytes(40) + b"video/x-pn-realvideo", "video/vnd.rn-realvideo"),
+        (b"\x56\xe0\x20\0", "audio/mp4a-latm"),  # ISO 14496-3: LOAS
+        (b"\x0b\x77\xd4\x3a\0\x14", "audio/ac3"),  # ATSC A/52
+        (b"wvpk\xa0\0\0\0\x10\x04", "audio/x-wavpack"),
+        (b"nut/multimedia container\0", "video/x-nut"),
         (b"MThd\0\0\0\x06", "audio/midi"),
         (b".snd\0\0\0\x18", "audio/basic"),
         (b"caff\0\x01\0\0desc", "audio/x-caf"),

@@ -151,6 +151,16 @@ def test_chapters_that_a_book_lacks_are_counted_and_each_one_is_read_once():
     assert (loss.what, loss.count, loss.places) == ("chapters", 2, ("b/p.opf", "b/ch2.xhtml"))
 
 
+def test_chapter_that_a_book_names_by_several_places_in_it_is_read_once():
+    package = (
+        '<package><manifest><item id="a" href="c.xhtml#a"/><item id="b" href="c.xhtml#b"/></manifest>'
+        '<spine><itemref idref="a"/><itemref idref="b"/></spine></package>'
+    )
+    container = '<container><rootfiles><rootfile full-path="p.opf"/></rootfiles></container>'
+    members = {"META-INF/container.xml": container, "p.opf": package, "c.xhtml": "<p id='a'>one<p id='b'>two"}
+    assert converted(zipped(members), "book.epub").text == "one\n\ntwo"
+
+
 def test_chapters_of_an_epub_are_read_in_the_order_of_the_book():
     container = '<container><rootfiles><rootfile full-path="b/p.opf"/></rootfiles></container>'
     package = (

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from abstractcore.errors import MediaError, StreamInterruptedError
-from abstractcore.ports import Interruption
+from abstractcore.ports import Conversion, Interruption
 from abstractcore.schema import Blob, FrozenDict, ImagePart, VideoPart
 from abstractcore_media import VideoHandler
 from abstractcore_media.video import reader
@@ -141,3 +141,80 @@ def test_options_of_frames_bound_their_number():
     context = replace(CONTEXT, options=FrozenDict({"video_frames": 3}))
     conversion = VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), context)
     assert sum(each.type == "image" for each in conversion.parts) == 3
+
+
+def box(name: bytes, *content: bytes) -> bytes:
+    inside = b"".join(content)
+    return struct.pack(">I4s", 8 + len(inside), name) + inside
+
+
+def full_box(name: bytes, *content: bytes, flags: int = 0) -> bytes:
+    return box(name, struct.pack(">I", flags), *content)
+
+
+MATRIX = struct.pack(">9I", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
+
+
+def timed_text(cues: int, tracks: int = 1) -> bytes:
+    """An MP4 with subtitle tracks alone, which share their cues of 20 ms each (ISO 14496-12, 3GPP TS 26.245)."""
+    begin = box(b"ftyp", b"isom\0\0\0\0isom")
+    data = box(b"mdat", b"".join(struct.pack(">H6s", 6, b"%06d" % (each % 1_000_000)) for each in range(cues)))
+    font = box(b"ftab", struct.pack(">HHB", 1, 1, 4), b"Sans")
+    description = box(b"tx3g", bytes(6), struct.pack(">H", 1), bytes(30), font)
+    samples = box(
+        b"stbl",
+        full_box(b"stsd", struct.pack(">I", 1), description),
+        full_box(b"stts", struct.pack(">III", 1, cues, 20)),
+        full_box(b"stsc", struct.pack(">IIII", 1, 1, cues, 1)),
+        full_box(b"stsz", struct.pack(">II", 8, cues)),
+        full_box(b"stco", struct.pack(">II", 1, len(begin) + 8)),
+    )
+    place = box(b"dinf", full_box(b"dref", struct.pack(">I", 1), full_box(b"url ", flags=1)))
+    media = box(
+        b"mdia",
+        full_box(b"mdhd", struct.pack(">IIIIHH", 0, 0, 1000, cues * 20, 0x15C7, 0)),
+        full_box(b"hdlr", bytes(4), b"sbtl", bytes(13)),
+        box(b"minf", full_box(b"nmhd"), place, samples),
+    )
+    heads = (
+        full_box(b"tkhd", struct.pack(">IIIII", 0, 0, each, 0, cues * 20), bytes(16), MATRIX, bytes(8), flags=7)
+        for each in range(1, tracks + 1)
+    )
+    head = struct.pack(">IIIIIH", 0, 0, 1000, cues * 20, 0x10000, 0x100), bytes(10), MATRIX, bytes(24), b"\0\0\xff\xff"
+    return begin + data + box(b"moov", full_box(b"mvhd", *head), *(box(b"trak", each, media) for each in heads))
+
+
+def words(content: bytes) -> Conversion:
+    return VideoHandler().convert(part(content), replace(NO_MODELS, fallbacks=("transcript",)))
+
+
+@pytest.mark.exhaustive
+def test_a_million_subtitles_are_read_up_to_a_limit():
+    conversion = words(timed_text(1_000_000))
+    (lost,) = conversion.lost
+    assert (lost.what, lost.count, lost.total) == ("subtitles", 980_000, 1_000_000)
+    assert conversion.warnings == ()
+
+
+def test_subtitle_tracks_beyond_a_limit_are_counted():
+    lost = {each.what: (each.count, each.total) for each in words(timed_text(2, 80)).lost}
+    assert lost == {"subtitle tracks": (30, 80), "subtitles": (98, 100)}
+
+
+def test_ten_thousand_tracks_are_refused():
+    with pytest.raises(MediaError, match="cannot be decoded"):
+        words(timed_text(2, 10_000))
+
+
+def test_announced_frames_of_gigabytes_are_refused():
+    out = io.BytesIO()
+    with av.open(out, "w", format="avi") as file:
+        stream: Any = file.add_stream("rawvideo", rate=5)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "gray"
+        file.mux(stream.encode(av.VideoFrame.from_ndarray(np.full((48, 64), 90, np.uint8), format="gray")))
+        file.mux(stream.encode(None))
+    content = bytearray(out.getvalue())
+    sizes = content.index(b"strf") + 12
+    content[sizes : sizes + 8] = struct.pack("<ii", 60_000, 60_000)
+    with pytest.raises(MediaError, match=r"no frames that can be decoded|60000 x 60000 pixels"):
+        VideoHandler().convert(part(bytes(content), "video/x-msvideo"), CONTEXT)

@@ -34,10 +34,14 @@ def read(file: DocumentFile) -> Iterator[Block]:
     borders = file.data.count(b"\n--") + file.data.count(b"\r--")  # parts with others in them have some
     if borders > 20 * _MAX_PARTS or (borders > _MAX_PARTS and len(_CONTAINER.findall(file.data)) > _MAX_PARTS):
         raise file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
-    message = BytesParser(policy=policy.default).parsebytes(file.data)
     parts = _Parts(file)
-    bodies = parts.bodies(message)
-    if _is_cut(message, file.data):
+    try:
+        message = BytesParser(policy=policy.default).parsebytes(file.data)
+        bodies = parts.bodies(message)
+        is_cut = _is_cut(message, file.data)
+    except RecursionError:
+        raise file.work.too_large("its parts are nested too deeply") from None
+    if is_cut:
         file.losses.cut()
     headers = [(name, str(message.get(name, ""))) for name in _HEADERS]
     yield from mail_blocks(MailMessage(headers, bodies, parts.attachments), file)

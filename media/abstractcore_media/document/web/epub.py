@@ -51,7 +51,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     for key in spine:
         if key not in items:
             file.losses.count("chapters", path)
-    chapters = [_resolved(folder, items[key].get("href", "")) for key in spine if key in items]
+    chapters = list(dict.fromkeys(_resolved(folder, items[key].get("href", "")) for key in spine if key in items))
     _check_protection(members, chapters, file)
     for number, chapter in enumerate(chapters):
         data = members.read(chapter)
