@@ -117,6 +117,31 @@ def test_descriptions_and_word_art_are_texts_of_shapes():
     assert (shape.words(DESCRIPTION), shape.words(WORD_ART), shape.number(0x80)) == ("A red square", "Sale!", 7)
 
 
+def changed_placeholder(streams: Streams, kind: int) -> None:
+    """Makes the title of the second slide a placeholder of another kind."""
+    document = streams.content["PowerPoint Document"]
+    text = document.index("Price list".encode("utf-16-le"))
+    place = document.rindex(struct.pack("<HI", NUMBERS["PlaceholderAtom"], 8), 0, text) + 10
+    streams.content["PowerPoint Document"] = document[:place] + bytes([kind]) + document[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(9, "[footer: Price list]"), (10, "[header: Price list]"), (7, "[footer: Price list]")]
+)
+def test_texts_that_slides_repeat_follow_the_slides(kind: int, expected: str):
+    streams = Streams()
+    changed_placeholder(streams, kind)
+    text = streams.text()
+    assert text.endswith(f"\n{expected}")
+    assert "## Price list" not in text
+
+
+def test_numbers_of_slides_are_left_out():
+    streams = Streams()
+    changed_placeholder(streams, 8)
+    assert "Price list" not in streams.text()
+
+
 @pytest.mark.parametrize("kind", ["SlideNumberMetaCharAtom", "RtfDateTimeMetaCharAtom", "FooterMetaCharAtom"])
 def test_a_text_that_is_only_a_number_or_a_date_is_left_out(kind: str):
     """Its place holder is a star, which says nothing."""

@@ -25,6 +25,7 @@ PPT = FormatVocabulary(
     converted={
         "raised and lowered words to Unicode": "StyleTextPropAtom",
         "numbers of slides, where a text names them": "SlideNumberMetaCharAtom",
+        "headers, footers and texts behind all slides to [footer: ...] at the end": "HeadersFooters HeadersFootersAtom",
     },
     lost={
         "recordings": """
@@ -39,9 +40,8 @@ PPT = FormatVocabulary(
         "parts of a damaged or very old presentation, if it has any: tables, notes, comments, links": "damaged",
     },
     left_out={
-        "masters, handouts and shows, which say how slides look": """
+        "handouts, layouts and shows": """
             Handout NamedShows NamedShow NamedShowSlidesAtom SlideShowDocInfoAtom SlideLayoutAtom""",
-        "running headers, footers and dates of slides": "HeadersFooters HeadersFootersAtom",
         "pictures that older programs show in place of objects": "MetaFile ExternalQuickTimeMovieData",
         "parts for newer programs, of what stands here too": """
             RoundTripOriginalMainMasterId12Atom RoundTripContentMasterInfo12Atom RoundTripContentMasterId12Atom
