@@ -164,6 +164,26 @@ def test_hidden_shapes_are_counted():
     assert [each.where for each in streams.blocks() if getattr(each, "what", "") == "hidden shapes"] == ["slide 2"]
 
 
+def test_recordings_are_counted_where_they_stand():
+    """A link becomes a recording, and a title the shape of it."""
+    streams = Streams()
+    document = bytearray(streams.content["PowerPoint Document"])
+    for kind, other, version in (
+        ("ExternalHyperlink", "ExternalMidiAudio", 0xF),
+        ("ExternalHyperlinkAtom", "ExternalMediaAtom", 0),
+    ):
+        place = document.index(struct.pack("<HH", version, NUMBERS[kind]))
+        document[place + 2 : place + 4] = struct.pack("<H", NUMBERS[other])
+    number = document[place + 8 : place + 12]
+    text = document.index("Price list".encode("utf-16-le"))
+    place = document.rindex(struct.pack("<HI", NUMBERS["PlaceholderAtom"], 8), 0, text)
+    document[place : place + 10] = struct.pack("<HI", NUMBERS["ExternalObjectRefAtom"], 8) + number
+    streams.content["PowerPoint Document"] = bytes(document)
+    assert [(each.what, each.where) for each in streams.blocks() if hasattr(each, "total")] == [
+        ("recordings", "slide 2")
+    ]
+
+
 def test_a_damaged_slide_is_counted_and_the_others_are_read():
     streams = Streams()
     slide = streams.content["PowerPoint Document"].index(struct.pack("<HH", 0xF, NUMBERS["Slide"]))

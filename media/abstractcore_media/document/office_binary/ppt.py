@@ -87,11 +87,9 @@ class _Presentation:
         self.size: tuple[int, int] = size.unpacked("<ii") if size is not None else (0, 0)
 
     def blocks(self) -> Iterator[Block]:
-        for macros in _all_inside(self.records.document, "VbaInfoAtom"):
-            if macros.unpacked("<II")[1]:
+        for each in _macros(self.records.document):
+            if each.unpacked("<II")[1]:
                 self.losses.meet("macros")
-        for _ in _all_inside(self.records.document, "SoundCollectionAtom"):
-            pass
         for number, listed in enumerate(self._slides, 1):
             self.losses.place = f"slide {number}"
             self.records.file.work.check()
@@ -121,12 +119,10 @@ def _listed(slides: Record) -> Iterator[_ListedSlide]:
         yield _ListedSlide(reference, number, texts_of(rest))
 
 
-def _all_inside(record: Record, kind: str) -> Iterator[Record]:
-    for each in record.children:
-        if each.kind == kind:
-            yield each
-        elif each.kind in ("List", "VbaInfo", "SoundCollection"):
-            yield from _all_inside(each, kind)
+def _macros(document: Record) -> Iterator[Record]:
+    for properties in document.all("List"):
+        for macros in properties.all("VbaInfo"):
+            yield from macros.all("VbaInfoAtom")
 
 
 class _SlideReader:

@@ -35,6 +35,7 @@ class PresentationObjects:
     def __init__(self, presentation: PresentationRecords) -> None:
         self._presentation = presentation
         self._work = presentation.file.work
+        self._losses = presentation.file.losses
         self._pictures = presentation.stream("Pictures")
         self._entries = list(_entries(presentation.document))
         self._recordings: set[int] = set()
@@ -46,9 +47,7 @@ class PresentationObjects:
 
     def _add(self, record: Record) -> None:
         if record.kind in _RECORDINGS:
-            media = next(_inside(record, "ExternalMediaAtom"), None) or next(record.all("CString"), None)
-            if media is not None and media.kind == "ExternalMediaAtom":
-                self._recordings.add(media.unpacked("<I")[0])
+            self._recordings.update(each.unpacked("<I")[0] for each in _inside(record, "ExternalMediaAtom"))
             return
         found = record.first("ExternalOleObjectAtom")
         if found is None:
@@ -84,11 +83,9 @@ class PresentationObjects:
     def object(self, number: int, slide: int, place: BlockPlace) -> Iterator[Block]:
         """Yields the file that a shape embeds; else what it is, as lost."""
         if number in self._recordings:
-            yield LostContent("recordings", 1, where=f"slide {slide}")
-            return
+            self._losses.meet("recording")
         if number in self._controls:
-            yield LostContent("form controls", 1, where=f"slide {slide}")
-            return
+            self._losses.meet("control")
         if number not in self._embedded:
             return
         program, reference = self._embedded[number]

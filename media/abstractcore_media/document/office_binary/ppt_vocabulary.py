@@ -28,11 +28,9 @@ PPT = FormatVocabulary(
         "headers, footers and texts behind all slides to [footer: ...] at the end": "HeadersFooters HeadersFootersAtom",
     },
     lost={
-        "recordings": """
-            recording Sound ExternalVideo ExternalAviMovie ExternalMciMovie ExternalMidiAudio ExternalCdAudio
-            ExternalWavAudioEmbedded ExternalWavAudioLink ExternalQuickTimeMovie""",
-        "form controls": "ExternalOleControl",
-        "embedded objects": "object ExternalOleLink",
+        "recordings": "recording",
+        "form controls": "control",
+        "embedded objects": "object",
         "charts": "chart",
         "hidden shapes": "hidden",
         "macros": "macros",
@@ -42,6 +40,7 @@ PPT = FormatVocabulary(
     left_out={
         "handouts, layouts and shows": """
             Handout NamedShows NamedShow NamedShowSlidesAtom SlideShowDocInfoAtom SlideLayoutAtom""",
+        "sounds of transitions and clicks": "Sound SoundCollection SoundCollectionAtom SoundDataBlob",
         "pictures that older programs show in place of objects": "MetaFile ExternalQuickTimeMovieData",
         "parts for newer programs, of what stands here too": """
             RoundTripOriginalMainMasterId12Atom RoundTripContentMasterInfo12Atom RoundTripContentMasterId12Atom
@@ -70,11 +69,13 @@ PPT = FormatVocabulary(
         MasterTextPropAtom OutlineTextProps10 OutlineTextProps11 OutlineTextProps9 OutlineTextPropsHeader9Atom
         CharFormatAtom ParaFormatAtom PersistDirectoryAtom PersistDirectoryFullAtom PlaceholderAtom ProgStringTag
         RecolorInfoAtom RoundTripHFPlaceholder12Atom RoundTripNewPlaceholderId12Atom SecondaryFOPT ShapeAtom
-        ShapeFlags10Atom SheetProperties SolverContainer SoundCollection SoundCollectionAtom SoundDataBlob
+        ShapeFlags10Atom SheetProperties SolverContainer
         SplitMenuColors StyleTextProp10Atom StyleTextProp11Atom TertiaryFOPT TextBookmarkAtom
         TextCharFormatExceptionAtom TextDefaults10Atom TextDefaults9Atom TextMasterStyle10Atom TextMasterStyle9Atom
         TextParagraphFormatExceptionAtom TextRulerAtom TextSpecialInfoAtom TextSpecialInfoDefaultAtom UserEditAtom
         VbaInfo VbaInfoAtom ParaBuild ParaBuildAtom LevelInfoAtom ChartBuild ChartBuildAtom DiagramBuild
+        ExternalAviMovie ExternalCdAudio ExternalMciMovie ExternalMidiAudio ExternalOleControl ExternalOleLink
+        ExternalQuickTimeMovie ExternalVideo ExternalWavAudioEmbedded ExternalWavAudioLink
         DiagramBuildAtom DeletedShapeAtom ColorMRU SlideTimePropertyList time:*""",
 )
 _TABLE = """
