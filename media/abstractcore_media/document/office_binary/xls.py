@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, cast
 
-from ..common.extras import missing_extra
-from .blocks import Block, BlockPlace, heading
-from .format_handler import DocumentFile
-from .marks import PLAIN, MarkedText, Marks, marked
-from .office.cell_formats import number_text, text_by_format
-from .office.decryption import decrypted, needs_password
-from .sheets import SheetRow, TableBudget, comment_text, hidden_columns, with_hidden_mark
+from ...common.extras import missing_extra
+from ..blocks import Block, BlockPlace, heading
+from ..format_handler import DocumentFile
+from ..marks import PLAIN, MarkedText, Marks, marked
+from ..office.cell_formats import number_text, text_by_format
+from ..office.decryption import decrypted, needs_password
+from ..sheets import SheetRow, TableBudget, comment_text, hidden_columns, with_hidden_mark
 from .xls_objects import XLS, beside_cells
 
 VOCABULARY = XLS
