@@ -16,7 +16,7 @@ from abstractcore_media.document.office_binary.ppt_shapes import DESCRIPTION, WO
 from abstractcore_media.document.office_binary.ppt_vocabulary import KINDS
 from abstractcore_media.document.vocabularies import LossCounter, Treatment
 from abstractcore_media.document.work_limits import Work, WorkLimits
-from tests.media.document.documents import converted, losses, places
+from tests.media.document.documents import DOCUMENTS, converted, losses, places
 from tests.media.document.slides_by_libreoffice import stored
 from tests.media.document.vocabulary_lists import LISTS, declared_twice
 
@@ -202,7 +202,7 @@ def test_a_file_without_its_directory_is_read_by_another_library_and_says_so():
     place = data.index(struct.pack("<HH", 0, NUMBERS["PersistDirectoryAtom"]))
     found = converted(data[: place + 2] + b"\0\0" + data[place + 4 :], "slides.ppt")
     assert "Fares of 2025" in found.text
-    assert "parts of a damaged or very old presentation, if it has any: tables, notes, comments, links" in losses(found)
+    assert "tables, notes, comments and links of a damaged or old file" in losses(found)
 
 
 def test_an_encrypted_file_needs_its_password():
@@ -211,6 +211,18 @@ def test_an_encrypted_file_needs_its_password():
     streams.content["Current User"] = user[:12] + struct.pack("<I", 0xF3D1C4DF) + user[16:]
     with pytest.raises(EncryptedFileError, match="needs a password"):
         streams.blocks()
+
+
+@pytest.mark.process
+def test_a_file_is_read_with_its_password():
+    """A file of Apache POI's tests."""
+    locked = DOCUMENTS / "locked.ppt"
+    with pytest.raises(EncryptedFileError, match=r"locked.ppt is encrypted"):
+        converted(locked)
+    found = converted(locked, password="hello")
+    assert found.text.startswith("[slide 1]\n\n## This is a protected document")
+    assert "[notes]" in found.text
+    assert found.lost == ()
 
 
 def test_each_record_that_others_number_is_declared():

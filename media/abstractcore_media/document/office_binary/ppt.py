@@ -45,10 +45,12 @@ _LINE = 20
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a presentation, slide by slide."""
+    encrypted = b""
     if file.password is not None and file.data.startswith(OLE):
+        encrypted = file.data
         file = replace(file, data=decrypted(file), password=None)
     try:
-        slides = presentation_blocks(opened(file.data, file))
+        slides = presentation_blocks(opened(file, encrypted))
     except DAMAGES:
         file.losses.meet("damaged")
         slides = rtf.read(file)

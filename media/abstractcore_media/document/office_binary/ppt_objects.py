@@ -14,6 +14,7 @@ from .ppt_records import DAMAGES, PresentationRecords, Record
 _TWO_CHECKSUMS = frozenset((0x3D5, 0x217, 0x543, 0x46B, 0x6E3, 0x6E1, 0x7A9, 0x6E5))
 """The instances of pictures that begin with two checksums."""
 _EMF, _WMF, _PICT, _DIB = 0xF01A, 0xF01B, 0xF01C, 0xF01F
+_BITMAPS = (0xF01D, 0xF01E, _DIB, 0xF029, 0xF02A)
 _CHECKSUM, _METAFILE_HEADER, _ENTRY = 16, 34, 36
 _RECORDINGS = {
     "ExternalVideo",
@@ -77,6 +78,8 @@ class PresentationObjects:
             is_packed = content[at + _METAFILE_HEADER - 2] == 0
             content = content[at + _METAFILE_HEADER :]
             return self._inflated(content) if is_packed else content
+        if kind not in _BITMAPS:
+            return b""
         content = content[at + 1 :]
         return _bitmap(content) if kind == _DIB else content
 

@@ -35,7 +35,7 @@ PPT = FormatVocabulary(
         "hidden shapes": "hidden",
         "macros": "macros",
         "slides that are damaged": "damaged_slide",
-        "parts of a damaged or very old presentation, if it has any: tables, notes, comments, links": "damaged",
+        "tables, notes, comments and links of a damaged or old file": "damaged",
     },
     left_out={
         "handouts, layouts and shows": """
