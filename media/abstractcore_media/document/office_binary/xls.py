@@ -42,29 +42,31 @@ def read(file: DocumentFile) -> Iterator[Block]:
         raise
     beside = beside_cells(book, data, file.losses)
     budget = TableBudget(file.work)
+    texts = _CellTexts(book)
     for number, name in enumerate(book.sheet_names()):
         file.work.check()
         sheet = book.sheet_by_index(number)
         yield heading(f"{name}{' (hidden)' if sheet.visibility else ''}", 2, BlockPlace(sheet=name))
         hidden = sorted(column for column, info in sheet.colinfo_map.items() if info.hidden)
         yield hidden_columns([(column, column) for column in hidden if column < sheet.ncols], BlockPlace(sheet=name))
-        rows = _rows(sheet, book)
+        rows = _rows(sheet, texts)
         yield from budget.blocks(name, rows, (1 for _ in rows))
         yield from beside.get(name, ())
         book.unload_sheet(number)
 
 
-def _rows(sheet: Any, book: Any) -> Iterator[SheetRow]:
+def _rows(sheet: Any, texts_of_cells: _CellTexts) -> Iterator[SheetRow]:
     links = {place: link.url_or_path for place, link in sheet.hyperlink_map.items() if link.type == "url"}
     notes = {place: _note(note) for place, note in sheet.cell_note_map.items()}
+    runs = sheet.rich_text_runlist_map
     noted: dict[int, list[int]] = {}
     for row, column in sorted(notes):
         noted.setdefault(row, []).append(column)
     for number in range(max(sheet.nrows, 1 + max(noted, default=-1))):
         texts: dict[int, str] = {}
         for column, cell in enumerate(sheet.row(number) if number < sheet.nrows else ()):
-            if text := _shown(cell, book, sheet.rich_text_runlist_map.get((number, column))):
-                link = links.get((number, column))
+            if text := texts_of_cells.text(cell, runs.get((number, column)) if runs else None):
+                link = links.get((number, column)) if links else None
                 texts[column] = f"[{text}]({link})" if link else text
         for column in noted.get(number, ()):
             texts[column] = f"{texts.get(column, '')} {notes[number, column]}".strip()
@@ -77,39 +79,54 @@ def _note(note: Any) -> str:
     return comment_text(note.text or "", note.author or "")
 
 
-def _shown(cell: Any, book: Any, runs: list[tuple[int, int]] | None) -> str:
-    kinds = cast(Any, import_module("xlrd.biffh"))
-    if cell.ctype in (kinds.XL_CELL_EMPTY, kinds.XL_CELL_BLANK):
-        return ""
-    form = book.xf_list[cell.xf_index] if cell.xf_index is not None else None
-    marks = _marks(book, form.font_index) if form is not None else PLAIN
-    if cell.ctype == kinds.XL_CELL_BOOLEAN:
-        return marked("TRUE" if cell.value else "FALSE", marks)
-    if cell.ctype == kinds.XL_CELL_ERROR:
-        return kinds.error_text_from_code.get(cell.value, "#ERROR")
-    found = book.format_map.get(form.format_key) if form is not None else None
-    code = (found.format_str if found is not None else "") or "General"
-    if cell.ctype == kinds.XL_CELL_TEXT:
-        if runs:
-            return _rich_text(cell.value, runs, book, marks)
-        return marked(text_by_format(cell.value, code), marks)
-    return marked(number_text(cell.value, code, is_1904=bool(book.datemode)), marks)
+class _CellTexts:
+    """The texts of the cells of a workbook, as their formats show them."""
 
+    def __init__(self, book: Any) -> None:
+        self._book = book
+        self._is_1904 = bool(book.datemode)
+        self._kinds = cast(Any, import_module("xlrd.biffh"))
+        self._empty = (self._kinds.XL_CELL_EMPTY, self._kinds.XL_CELL_BLANK)
+        self._formats: dict[int | None, tuple[str, Marks]] = {}
 
-def _rich_text(text: str, runs: list[tuple[int, int]], book: Any, marks: Marks) -> str:
-    """Returns a text whose fonts change at the places of its runs."""
-    found = MarkedText()
-    units = text.encode("utf-16-le")  # the places count these
-    begin = 0
-    for place, font in runs:
-        found.add(units[2 * begin : 2 * place].decode("utf-16-le", "replace"), marks)
-        begin, marks = place, _marks(book, font)
-    found.add(units[2 * begin :].decode("utf-16-le", "replace"), marks)
-    return found.taken()
+    def text(self, cell: Any, runs: list[tuple[int, int]] | None) -> str:
+        """Returns the text of a cell; `runs` are the places where its font changes."""
+        kind = cell.ctype
+        if kind in self._empty:
+            return ""
+        found = self._formats.get(cell.xf_index)
+        if found is None:
+            found = self._formats[cell.xf_index] = self._format(cell.xf_index)
+        code, marks = found
+        if kind == self._kinds.XL_CELL_NUMBER or kind == self._kinds.XL_CELL_DATE:
+            return marked(number_text(cell.value, code, is_1904=self._is_1904), marks)
+        if kind == self._kinds.XL_CELL_TEXT:
+            return self._rich_text(cell.value, runs, marks) if runs else marked(text_by_format(cell.value, code), marks)
+        if kind == self._kinds.XL_CELL_BOOLEAN:
+            return marked("TRUE" if cell.value else "FALSE", marks)
+        return self._kinds.error_text_from_code.get(cell.value, "#ERROR")
 
+    def _format(self, index: int | None) -> tuple[str, Marks]:
+        """Returns the number format and the marks of a style of cells."""
+        if index is None:
+            return "General", PLAIN
+        form = self._book.xf_list[index]
+        found = self._book.format_map.get(form.format_key)
+        return (found.format_str if found is not None else "") or "General", self._marks(form.font_index)
 
-def _marks(book: Any, font: int) -> Marks:
-    if not 0 <= font < len(book.font_list):
-        return PLAIN
-    found = book.font_list[font]
-    return Marks({1: "sup", 2: "sub"}.get(found.escapement, ""), bool(found.struck_out))
+    def _rich_text(self, text: str, runs: list[tuple[int, int]], marks: Marks) -> str:
+        """Returns a text whose fonts change at the places of its runs."""
+        found = MarkedText()
+        units = text.encode("utf-16-le")  # the places count these
+        begin = 0
+        for place, font in runs:
+            found.add(units[2 * begin : 2 * place].decode("utf-16-le", "replace"), marks)
+            begin, marks = place, self._marks(font)
+        found.add(units[2 * begin :].decode("utf-16-le", "replace"), marks)
+        return found.taken()
+
+    def _marks(self, font: int) -> Marks:
+        if not 0 <= font < len(self._book.font_list):
+            return PLAIN
+        found = self._book.font_list[font]
+        return Marks({1: "sup", 2: "sub"}.get(found.escapement, ""), bool(found.struck_out))
