@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .marks import Marks
 from .vocabularies import LossCounter
@@ -32,8 +32,9 @@ _WORDS = (
 )
 _HEADING_STYLE = re.compile(rb"\{\\s([0-9]{1,5})[^0-9{}][^{}]{0,2000}?[ \r\n][Hh]eading ([1-9]);?\}")
 _IS_NEEDED = re.compile(rb"\\" + _WORDS + rb"|[Hh]eading [1-9];?\}")
-_STRETCH = re.compile(rb"(?:[^\\{}]++|\\(?:'|(?!(?:bin|uc|s)(?![a-z])|" + _WORDS + rb")[a-z]++|[^a-z'*]))++")
-"""What says nothing of marks."""
+_HARMLESS = rb"[^\\{}]++|\\(?:[cegi-lp-rwyz][a-z]*+|'|(?!(?:bin|uc|s)(?![a-z])|" + _WORDS + rb")[a-z]++|[^a-z'*])"
+_STRETCH = re.compile(rb"(?:" + _HARMLESS + rb"|\{(?:\\\*)?(?:" + _HARMLESS + rb")*+\})++")
+"""What says nothing of marks, whole groups too."""
 _HAS_TEXT = re.compile(rb"\\par(?![a-z])|(?:^|\s)[^\\{}\s]")
 _ESCAPED = frozenset((rb"\{", rb"\}", rb"\\", rb"\~", rb"\_"))
 _EDGES_OF = {
@@ -61,6 +62,15 @@ class _Group:
     """The character that stands before the header or footer that it is in."""
     is_comment: bool = False
     is_author: bool = False
+
+    is_special: bool = field(init=False, default=False)
+    """Whether its words are not written as they stand."""
+
+    def __post_init__(self) -> None:
+        is_special = bool(
+            self.rise or self.is_struck or self.is_deleted or self.is_hidden or self.is_author or self.is_comment
+        )
+        object.__setattr__(self, "is_special", is_special)
 
     @property
     def marks(self) -> Marks:
@@ -106,7 +116,7 @@ class _SourceWriter:
     def written(self) -> bytes:
         data, at, end = self._data, 0, len(self._data)
         while at < end:
-            stretch = None if self._begins or self._is_special() else _STRETCH.match(data, at)
+            stretch = None if self._begins or self._is_mac or self._group.is_special else _STRETCH.match(data, at)
             if stretch is not None:
                 at = stretch.end()
                 self._put(stretch[0])
@@ -142,14 +152,6 @@ class _SourceWriter:
                 self._settle()
                 self._text(token)
         return b"".join(self._out)
-
-    def _is_special(self) -> bool:
-        """Returns whether words of this group are not written as they stand."""
-        group = self._group
-        return bool(
-            group.rise or group.is_struck or group.is_deleted or group.is_hidden or group.is_author
-            or group.is_comment or self._is_mac
-        )  # fmt: skip
 
     def _put(self, token: bytes) -> None:
         (self._out if not self._group.edge else self._edges).append(token)

@@ -1,4 +1,4 @@
-"""What readers of CSV, notebooks, RTF and XLS say of each kind of content that others list for their format."""
+"""What readers of CSV, notebooks, RTF, XLS and MSG say of each kind of content that others list for their format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import xlrd.biffh
 from abstractcore.errors import AbstractCoreError
 from abstractcore_media.document.vocabularies import Treatment
 from tests.media.document.documents import DOCUMENTS, converted, losses
-from tests.media.document.vocabulary_lists import CANARY, LISTS, undeclared
+from tests.media.document.vocabulary_lists import CANARY, LISTS, declared_twice, undeclared
 from tests.media.format_lists import vocabularies
 
 FORMATS = vocabularies()
@@ -40,6 +40,11 @@ def test_each_record_of_workbooks_is_declared():
     """By the names that xlrd has for records; those of workbooks before Excel 97 have their version as an ending."""
     names = [name for name in xlrd.biffh.biff_rec_name_dict.values() if "_B" not in name and "mythical" not in name]
     assert undeclared(FORMATS["xls"], [name for name in names if not name.endswith("5+")]) == []
+
+
+def test_each_property_of_mails_is_declared():
+    assert undeclared(FORMATS["msg"], listed("outlook.txt")) == []
+    assert declared_twice(FORMATS["msg"]) == []
 
 
 def notebook(*cells: dict[str, object]) -> bytes:
@@ -99,3 +104,24 @@ def test_records_of_objects_may_be_damaged(changed: bytes):
             converted(
                 changed.join(parts[:place]) + changed + b"\xff\xff\xff" + changed.join(parts[place:])[3:], "a.xls"
             )
+
+
+def mail_with(**tags: str) -> bytes:
+    """A mail whose properties have other numbers."""
+    data = (DOCUMENTS / "mail.msg").read_bytes()
+    for old, new in tags.items():
+        before, after = (f"__substg1.0_{each}001F".encode("utf-16-le") for each in (old[1:], new))
+        assert before in data
+        data = data.replace(before, after)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("tag", "expected"), [("3A08", {"details of contacts": (1, None)}), ("0070", {}), ("7FFF", {})]
+)
+def test_properties_of_mails_that_are_not_read_are_counted(tag: str, expected: dict[str, object]):
+    assert losses(converted(mail_with(_0E04=tag), "mail.msg")) == expected
+
+
+def test_hidden_receivers_of_a_mail_are_read():
+    assert "Bcc: crocodile@neverland.com" in converted(mail_with(_0E02="7FFE", _0E04="0E02"), "mail.msg").text

@@ -16,7 +16,7 @@ from abstractcore_media.document.office_binary.ppt_shapes import DESCRIPTION, WO
 from abstractcore_media.document.office_binary.ppt_vocabulary import KINDS
 from abstractcore_media.document.vocabularies import LossCounter, Treatment
 from abstractcore_media.document.work_limits import Work, WorkLimits
-from tests.media.document.documents import converted, losses, places
+from tests.media.document.documents import DOCUMENTS, converted, losses, places
 from tests.media.document.slides_by_libreoffice import stored
 from tests.media.document.vocabulary_lists import LISTS, declared_twice
 
@@ -117,6 +117,31 @@ def test_descriptions_and_word_art_are_texts_of_shapes():
     assert (shape.words(DESCRIPTION), shape.words(WORD_ART), shape.number(0x80)) == ("A red square", "Sale!", 7)
 
 
+def changed_placeholder(streams: Streams, kind: int) -> None:
+    """Makes the title of the second slide a placeholder of another kind."""
+    document = streams.content["PowerPoint Document"]
+    text = document.index("Price list".encode("utf-16-le"))
+    place = document.rindex(struct.pack("<HI", NUMBERS["PlaceholderAtom"], 8), 0, text) + 10
+    streams.content["PowerPoint Document"] = document[:place] + bytes([kind]) + document[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(9, "[footer: Price list]"), (10, "[header: Price list]"), (7, "[footer: Price list]")]
+)
+def test_texts_that_slides_repeat_follow_the_slides(kind: int, expected: str):
+    streams = Streams()
+    changed_placeholder(streams, kind)
+    text = streams.text()
+    assert text.endswith(f"\n{expected}")
+    assert "## Price list" not in text
+
+
+def test_numbers_of_slides_are_left_out():
+    streams = Streams()
+    changed_placeholder(streams, 8)
+    assert "Price list" not in streams.text()
+
+
 @pytest.mark.parametrize("kind", ["SlideNumberMetaCharAtom", "RtfDateTimeMetaCharAtom", "FooterMetaCharAtom"])
 def test_a_text_that_is_only_a_number_or_a_date_is_left_out(kind: str):
     """Its place holder is a star, which says nothing."""
@@ -139,6 +164,26 @@ def test_hidden_shapes_are_counted():
     assert [each.where for each in streams.blocks() if getattr(each, "what", "") == "hidden shapes"] == ["slide 2"]
 
 
+def test_recordings_are_counted_where_they_stand():
+    """A link becomes a recording, and a title the shape of it."""
+    streams = Streams()
+    document = bytearray(streams.content["PowerPoint Document"])
+    for kind, other, version in (
+        ("ExternalHyperlink", "ExternalMidiAudio", 0xF),
+        ("ExternalHyperlinkAtom", "ExternalMediaAtom", 0),
+    ):
+        place = document.index(struct.pack("<HH", version, NUMBERS[kind]))
+        document[place + 2 : place + 4] = struct.pack("<H", NUMBERS[other])
+    number = document[place + 8 : place + 12]
+    text = document.index("Price list".encode("utf-16-le"))
+    place = document.rindex(struct.pack("<HI", NUMBERS["PlaceholderAtom"], 8), 0, text)
+    document[place : place + 10] = struct.pack("<HI", NUMBERS["ExternalObjectRefAtom"], 8) + number
+    streams.content["PowerPoint Document"] = bytes(document)
+    assert [(each.what, each.where) for each in streams.blocks() if hasattr(each, "total")] == [
+        ("recordings", "slide 2")
+    ]
+
+
 def test_a_damaged_slide_is_counted_and_the_others_are_read():
     streams = Streams()
     slide = streams.content["PowerPoint Document"].index(struct.pack("<HH", 0xF, NUMBERS["Slide"]))
@@ -157,7 +202,7 @@ def test_a_file_without_its_directory_is_read_by_another_library_and_says_so():
     place = data.index(struct.pack("<HH", 0, NUMBERS["PersistDirectoryAtom"]))
     found = converted(data[: place + 2] + b"\0\0" + data[place + 4 :], "slides.ppt")
     assert "Fares of 2025" in found.text
-    assert "parts of a damaged or very old presentation, if it has any: tables, notes, comments, links" in losses(found)
+    assert "tables, notes, comments and links of a damaged or old file" in losses(found)
 
 
 def test_an_encrypted_file_needs_its_password():
@@ -166,6 +211,18 @@ def test_an_encrypted_file_needs_its_password():
     streams.content["Current User"] = user[:12] + struct.pack("<I", 0xF3D1C4DF) + user[16:]
     with pytest.raises(EncryptedFileError, match="needs a password"):
         streams.blocks()
+
+
+@pytest.mark.process
+def test_a_file_is_read_with_its_password():
+    """A file of Apache POI's tests."""
+    locked = DOCUMENTS / "locked.ppt"
+    with pytest.raises(EncryptedFileError, match=r"locked.ppt is encrypted"):
+        converted(locked)
+    found = converted(locked, password="hello")
+    assert found.text.startswith("[slide 1]\n\n## This is a protected document")
+    assert "[notes]" in found.text
+    assert found.lost == ()
 
 
 def test_each_record_that_others_number_is_declared():

@@ -18,8 +18,12 @@ VOCABULARY = OUTLOOK
 
 _MAX_ATTACHMENTS = 1_000
 _TEXT, _BYTES = "001F", "0102"
-_SUBJECT, _FROM, _FROM_ADDRESS, _TO, _CC = "0037", "0C1A", "0C1F", "0E04", "0E03"
-_BODY, _HTML, _COMPRESSED_RTF = "1000", "1013", "1009"
+_SUBJECT, _FROM, _FROM_ADDRESS, _TO, _CC, _BCC = "0037", "0C1A", "0C1F", "0E04", "0E03", "0E02"
+_REPLY_TO, _CLASS = "0050", "001A"
+_BODY, _HTML, _REPORT, _COMPRESSED_RTF = "1000", "1013", "1001", "1009"
+_PROPERTY = "__substg1.0_"
+_WITH_DETAILS = ("IPM.Activity", "IPM.Appointment", "IPM.Schedule", "IPM.Task")
+"""Classes of what has a time, a place or a state, in properties that each program numbers in its own way."""
 _NAME, _SHORT_NAME, _CONTENT, _MEDIA_TYPE, _CONTENT_ID = "3707", "3704", "3701", "370E", "3712"
 _SENT, _DELIVERED = 0x0039, 0x0E06
 
@@ -33,10 +37,12 @@ def read(file: DocumentFile) -> Iterator[Block]:
     with cast(Any, olefile).OleFileIO(io.BytesIO(file.data)) as ole:
         if not ole.exists("__properties_version1.0"):
             raise file.work.corrupt("Outlook mail", "it has no properties")
-        message = _read(_Properties(ole, [], file))
+        properties = _Properties(ole, [], file)
+        message = _read(properties)
+        _count_losses(properties)
         yield from mail_blocks(message, file)
         has_text = any(body.text.strip() or body.html for body in message.bodies)
-        if not has_text and ole.exists(f"__substg1.0_{_COMPRESSED_RTF}{_BYTES}"):
+        if not has_text and ole.exists(f"{_PROPERTY}{_COMPRESSED_RTF}{_BYTES}"):
             yield MarkdownText(
                 "[the text of this mail is compressed RTF, which is not read]", BlockPlace(member="body")
             )
@@ -52,7 +58,7 @@ class _Properties:
         self.storage = storage
 
     def content(self, tag: str, kind: str) -> bytes:
-        path = [*self.storage, f"__substg1.0_{tag}{kind}"]
+        path = [*self.storage, f"{_PROPERTY}{tag}{kind}"]
         if not self.ole.exists(path):
             return b""
         data = cast(bytes, self.ole.openstream(path).read())
@@ -89,11 +95,24 @@ def _read(mail: _Properties) -> MailMessage:
         ("From", f"{sender} <{address}>" if address and "@" in address else sender),
         ("To", mail.text(_TO)),
         ("Cc", mail.text(_CC)),
+        ("Bcc", mail.text(_BCC)),
+        ("Reply-To", mail.text(_REPLY_TO)),
         ("Date", mail.moment(_SENT, _DELIVERED)),
         ("Subject", mail.text(_SUBJECT)),
     ]
     html = mail.content(_HTML, _BYTES) or mail.text(_HTML).encode()
-    return MailMessage(headers, [MailBody(mail.text(_BODY), html)], tuple(_attachments(mail)))
+    body = mail.text(_BODY) or mail.text(_REPORT)
+    return MailMessage(headers, [MailBody(body, html)], tuple(_attachments(mail)))
+
+
+def _count_losses(mail: _Properties) -> None:
+    """Counts the properties that are not read; compressed RTF is lost only if there is no other text."""
+    for path in cast("list[list[str]]", mail.ole.listdir()):
+        tag = path[0].removeprefix(_PROPERTY)[:4].upper()
+        if len(path) == 1 and path[0].startswith(_PROPERTY) and tag != _COMPRESSED_RTF:
+            mail.file.losses.meet(tag)
+    if mail.text(_CLASS).startswith(_WITH_DETAILS):
+        mail.file.losses.meet("details")
 
 
 def _attachments(mail: _Properties) -> Iterator[Attachment]:

@@ -1,1 +1,1 @@
-"""Readers of the binary formats of Word and PowerPoint, in OLE files."""
+"""Readers of the binary formats of Word, Excel and PowerPoint, in OLE files."""

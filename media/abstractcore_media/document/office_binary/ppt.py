@@ -15,6 +15,7 @@ from ..office.decryption import OLE, decrypted
 from ..sheets import comment_text
 from .ppt_objects import PresentationObjects
 from .ppt_records import DAMAGES, PresentationRecords, Record, opened, parts_of
+from .ppt_running import OF_NOTES, OF_SLIDES, RunningTexts
 from .ppt_shapes import (
     DESCRIPTION,
     FILL,
@@ -35,6 +36,7 @@ VOCABULARY = PPT
 
 _SLIDES, _MASTERS, _NOTES = 0, 1, 2
 """The lists of slides in a presentation."""
+_SHOWS_BACKGROUND = 0x1
 _HIDDEN_SLIDE = 0x4
 _FILLED_BY_PICTURE = 3
 _LINE = 20
@@ -43,10 +45,12 @@ _LINE = 20
 
 def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a presentation, slide by slide."""
+    encrypted = b""
     if file.password is not None and file.data.startswith(OLE):
+        encrypted = file.data
         file = replace(file, data=decrypted(file), password=None)
     try:
-        slides = presentation_blocks(opened(file.data, file))
+        slides = presentation_blocks(opened(file, encrypted))
     except DAMAGES:
         file.losses.meet("damaged")
         slides = rtf.read(file)
@@ -80,15 +84,14 @@ class _Presentation:
         self._bullets: dict[int, MasterBullets] = {}
         self.links = Links.of(document.first("ExternalObjectList"))
         self.objects = PresentationObjects(records)
+        self.running = RunningTexts(records, self._masters, self.links)
         size = document.first("DocumentAtom")
         self.size: tuple[int, int] = size.unpacked("<ii") if size is not None else (0, 0)
 
     def blocks(self) -> Iterator[Block]:
-        for macros in _all_inside(self.records.document, "VbaInfoAtom"):
-            if macros.unpacked("<II")[1]:
+        for each in _macros(self.records.document):
+            if each.unpacked("<II")[1]:
                 self.losses.meet("macros")
-        for _ in _all_inside(self.records.document, "SoundCollectionAtom"):
-            pass
         for number, listed in enumerate(self._slides, 1):
             self.losses.place = f"slide {number}"
             self.records.file.work.check()
@@ -101,6 +104,7 @@ class _Presentation:
             except (*DAMAGES, RecursionError):
                 self.losses.meet("damaged_slide")
             yield from blocks or [PageStart(number, f"[slide {number}]")]
+        yield from self.running.blocks()
 
     def bullets(self, master: int) -> MasterBullets:
         """Returns which paragraphs have bullets by a master, read once."""
@@ -117,12 +121,10 @@ def _listed(slides: Record) -> Iterator[_ListedSlide]:
         yield _ListedSlide(reference, number, texts_of(rest))
 
 
-def _all_inside(record: Record, kind: str) -> Iterator[Record]:
-    for each in record.children:
-        if each.kind == kind:
-            yield each
-        elif each.kind in ("List", "VbaInfo", "SoundCollection"):
-            yield from _all_inside(each, kind)
+def _macros(document: Record) -> Iterator[Record]:
+    for properties in document.all("List"):
+        for macros in properties.all("VbaInfo"):
+            yield from macros.all("VbaInfoAtom")
 
 
 class _SlideReader:
@@ -132,8 +134,8 @@ class _SlideReader:
         self._texts = listed.texts
         self._number = number
         atom = record.first("SlideAtom")
-        master, self._notes_number = atom.unpacked("<II", 12) if atom is not None else (0, 0)
-        self._bullets = presentation.bullets(master)
+        self._master, self._notes_number, self._flags = atom.unpacked("<IIH", 12) if atom is not None else (0, 0, 0)
+        self._bullets = presentation.bullets(self._master)
         self._tables = 0
 
     def blocks(self) -> Iterator[Block]:
@@ -145,6 +147,9 @@ class _SlideReader:
                 yield from self._filling(PptShape(background), BlockPlace(page=self._number))
             for shapes in drawing.all("SpgrContainer"):
                 yield from self._shapes(shapes)
+        self._presentation.running.add(self._record, OF_SLIDES)
+        if self._flags & _SHOWS_BACKGROUND:
+            self._presentation.running.add_background(self._master)
         yield from self._notes()
         yield from self._comments()
 
@@ -172,7 +177,8 @@ class _SlideReader:
             if not objects:
                 yield self._presentation.objects.picture(index, place, shape.words(DESCRIPTION))
         yield from self._object(shape, place)
-        if not shape.is_content:
+        if (repeated := shape.repeated) is not None:
+            self._presentation.running.add_text(self._words(shape), repeated)
             return
         if words := shape.words(WORD_ART):
             yield MarkdownText(words, place)
@@ -204,6 +210,9 @@ class _SlideReader:
                 return target
         return ""
 
+    def _words(self, shape: PptShape) -> str:
+        return " ".join(text for _, text, _, _ in self._lines(shape))
+
     def _lines(self, shape: PptShape) -> Iterator[tuple[int, str, str, int]]:
         """Yields the type, the text, the marker and the level of each paragraph of a shape."""
         records = shape.text.children if shape.text is not None else []
@@ -234,12 +243,13 @@ class _SlideReader:
         record = self._presentation.records.object(reference) if reference is not None else None
         if record is None or record.kind != "Notes":
             return
+        self._presentation.running.add(record, OF_NOTES)
         lines = [
             text
             for drawing in drawings_of(record)
             for shapes in drawing.all("SpgrContainer")
             for each in shapes.all("SpContainer")
-            if (shape := PptShape(each)).is_content
+            if (shape := PptShape(each)).repeated is None
             for _, text, _, _ in self._lines(shape)
         ]
         if text := "\n".join(lines):

@@ -14,6 +14,7 @@ from .ppt_records import DAMAGES, PresentationRecords, Record
 _TWO_CHECKSUMS = frozenset((0x3D5, 0x217, 0x543, 0x46B, 0x6E3, 0x6E1, 0x7A9, 0x6E5))
 """The instances of pictures that begin with two checksums."""
 _EMF, _WMF, _PICT, _DIB = 0xF01A, 0xF01B, 0xF01C, 0xF01F
+_BITMAPS = (0xF01D, 0xF01E, _DIB, 0xF029, 0xF02A)
 _CHECKSUM, _METAFILE_HEADER, _ENTRY = 16, 34, 36
 _RECORDINGS = {
     "ExternalVideo",
@@ -35,6 +36,7 @@ class PresentationObjects:
     def __init__(self, presentation: PresentationRecords) -> None:
         self._presentation = presentation
         self._work = presentation.file.work
+        self._losses = presentation.file.losses
         self._pictures = presentation.stream("Pictures")
         self._entries = list(_entries(presentation.document))
         self._recordings: set[int] = set()
@@ -46,9 +48,7 @@ class PresentationObjects:
 
     def _add(self, record: Record) -> None:
         if record.kind in _RECORDINGS:
-            media = next(_inside(record, "ExternalMediaAtom"), None) or next(record.all("CString"), None)
-            if media is not None and media.kind == "ExternalMediaAtom":
-                self._recordings.add(media.unpacked("<I")[0])
+            self._recordings.update(each.unpacked("<I")[0] for each in _inside(record, "ExternalMediaAtom"))
             return
         found = record.first("ExternalOleObjectAtom")
         if found is None:
@@ -78,17 +78,17 @@ class PresentationObjects:
             is_packed = content[at + _METAFILE_HEADER - 2] == 0
             content = content[at + _METAFILE_HEADER :]
             return self._inflated(content) if is_packed else content
+        if kind not in _BITMAPS:
+            return b""
         content = content[at + 1 :]
         return _bitmap(content) if kind == _DIB else content
 
     def object(self, number: int, slide: int, place: BlockPlace) -> Iterator[Block]:
         """Yields the file that a shape embeds; else what it is, as lost."""
         if number in self._recordings:
-            yield LostContent("recordings", 1, where=f"slide {slide}")
-            return
+            self._losses.meet("recording")
         if number in self._controls:
-            yield LostContent("form controls", 1, where=f"slide {slide}")
-            return
+            self._losses.meet("control")
         if number not in self._embedded:
             return
         program, reference = self._embedded[number]

@@ -6,6 +6,7 @@ import io
 import struct
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
 from typing import Any, cast
 
 from ...common.extras import missing_extra
@@ -95,14 +96,18 @@ def parts_of(records: Sequence[Record], kind: str) -> list[list[Record]]:
 
 
 class PresentationRecords:
-    """The streams of a PPT file, with the places of the objects that others refer to by number."""
+    """The streams of a PPT file, with the places of the objects that others refer to by number.
 
-    def __init__(self, ole: Any, file: DocumentFile) -> None:
+    `encrypted` is the file that this one was decrypted from: msoffcrypto damages what was not encrypted.
+    """
+
+    def __init__(self, ole: Any, file: DocumentFile, encrypted: Any = None) -> None:
         self.ole = ole
         self.file = file
         user = self.stream("Current User")
         token, edit = struct.unpack_from("<II", user, 12)
         self._data = self.stream("PowerPoint Document")
+        self._edits = self._data if encrypted is None else encrypted.openstream("PowerPoint Document").read()
         self._places: dict[int, int] = {}
         reference = self._read_edits(edit)
         if token == _ENCRYPTED:
@@ -134,10 +139,10 @@ class PresentationRecords:
         """Reads where the objects are, from the last edit to the first; returns the number of the document."""
         document = 0
         for _ in range(_MAX_EDITS):
-            _, number, _ = _HEADER.unpack_from(self._data, place)
+            _, number, _ = _HEADER.unpack_from(self._edits, place)
             if KINDS.get(number) != "UserEditAtom":
                 raise ValueError("it has no edits")
-            before, directory, reference = struct.unpack_from("<III", self._data, place + _HEADER.size + 8)
+            before, directory, reference = struct.unpack_from("<III", self._edits, place + _HEADER.size + 8)
             document = document or reference
             self._read_directory(directory)
             if not before or before >= place:
@@ -146,26 +151,30 @@ class PresentationRecords:
         raise ValueError("it has too many edits")
 
     def _read_directory(self, place: int) -> None:
-        _, number, size = _HEADER.unpack_from(self._data, place)
+        _, number, size = _HEADER.unpack_from(self._edits, place)
         if KINDS.get(number) != "PersistDirectoryAtom":
             raise ValueError("it has no directory")
         at = place + _HEADER.size
-        end = min(at + size, len(self._data))
+        end = min(at + size, len(self._edits))
         while at + 4 <= end:
-            (entry,) = struct.unpack_from("<I", self._data, at)
+            (entry,) = struct.unpack_from("<I", self._edits, at)
             first, count = entry & 0xFFFFF, entry >> 20
             at += 4
             count = min(count, (end - at) // 4)
-            for number, offset in enumerate(struct.unpack_from(f"<{count}I", self._data, at), first):
+            for number, offset in enumerate(struct.unpack_from(f"<{count}I", self._edits, at), first):
                 self._places.setdefault(number, offset)
             at += 4 * count
             self.file.work.unpacked(_RECORD_BYTES * count)
 
 
-def opened(data: bytes, file: DocumentFile) -> PresentationRecords:
-    """Returns the records of a PPT file; raises one of `DAMAGES` if it is damaged or older than PowerPoint 97."""
+def opened(file: DocumentFile, encrypted: bytes = b"") -> PresentationRecords:
+    """Returns the records of a PPT file, and of the one that it was decrypted from.
+
+    Raises one of `DAMAGES` if it is damaged or older than PowerPoint 97.
+    """
     try:
-        import olefile
+        olefile = cast(Any, import_module("olefile"))
     except ImportError as error:
         raise missing_extra("Reading PPT files", "olefile", "documents") from error
-    return PresentationRecords(cast(Any, olefile).OleFileIO(io.BytesIO(data)), file)
+    before = olefile.OleFileIO(io.BytesIO(encrypted)) if encrypted else None
+    return PresentationRecords(olefile.OleFileIO(io.BytesIO(file.data)), file, before)

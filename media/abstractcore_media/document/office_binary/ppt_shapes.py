@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .ppt_records import Record
 
-_NOT_CONTENT = frozenset((5, 7, 8, 9, 10, 11))
+_REPEATED = {5: "", 7: "footer", 8: "", 9: "footer", 10: "header", 11: ""}
 """Placeholders for dates, footers, headers and numbers, and for the picture of the slide in notes."""
 TABLE_PROPERTIES, SHAPE_PROPERTIES, PICTURE, FILL_TYPE, FILL, WORD_ART, DESCRIPTION = (
     0x39F, 0x3BF, 0x104, 0x180, 0x186, 0xC0, 0x381,
@@ -46,14 +46,19 @@ class PptShape:
         return self.number(SHAPE_PROPERTIES) & IS_HIDDEN == IS_HIDDEN
 
     @property
-    def is_content(self) -> bool:
-        """Whether it is none of the placeholders that repeat on each slide."""
+    def repeated(self) -> str | None:
+        """What a placeholder is that repeats on slides: "header", "footer", or "" for a number; None for others."""
         for each in self.data.children if self.data is not None else ():
-            if each.kind == "PlaceholderAtom" and len(each.content) > 4 and each.content[4] in _NOT_CONTENT:
-                return False
-            if each.kind == "RoundTripHFPlaceholder12Atom" and each.content[:1]:
-                return False
-        return True
+            at = {"PlaceholderAtom": 4, "RoundTripHFPlaceholder12Atom": 0}.get(each.kind)
+            code = each.content[at] if at is not None and len(each.content) > at else -1
+            if code in _REPEATED:
+                return _REPEATED[code]
+        return None
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it shows on a master where the text of a slide is to stand."""
+        return self.data is not None and self.data.first("PlaceholderAtom") is not None
 
     @property
     def frame(self) -> tuple[int, ...] | None:
@@ -81,6 +86,15 @@ def drawings_of(record: Record) -> Iterator[Record]:
     """Yields the drawings of a slide or of notes, which hold its shapes."""
     for drawing in record.all("Drawing"):
         yield from drawing.all("DgContainer")
+
+
+def shapes_in(container: Record) -> Iterator[Record]:
+    """Yields the shapes of a drawing or a group, those of groups inside too."""
+    for each in container.children:
+        if each.kind == "SpContainer":
+            yield each
+        elif each.kind == "SpgrContainer":
+            yield from shapes_in(each)
 
 
 def tagged(record: Record | None, kind: str) -> Iterator[Record]:

@@ -25,23 +25,22 @@ PPT = FormatVocabulary(
     converted={
         "raised and lowered words to Unicode": "StyleTextPropAtom",
         "numbers of slides, where a text names them": "SlideNumberMetaCharAtom",
+        "headers, footers and texts behind all slides to [footer: ...] at the end": "HeadersFooters HeadersFootersAtom",
     },
     lost={
-        "recordings": """
-            recording Sound ExternalVideo ExternalAviMovie ExternalMciMovie ExternalMidiAudio ExternalCdAudio
-            ExternalWavAudioEmbedded ExternalWavAudioLink ExternalQuickTimeMovie""",
-        "form controls": "ExternalOleControl",
-        "embedded objects": "object ExternalOleLink",
+        "recordings": "recording",
+        "form controls": "control",
+        "embedded objects": "object",
         "charts": "chart",
         "hidden shapes": "hidden",
         "macros": "macros",
         "slides that are damaged": "damaged_slide",
-        "parts of a damaged or very old presentation, if it has any: tables, notes, comments, links": "damaged",
+        "tables, notes, comments and links of a damaged or old file": "damaged",
     },
     left_out={
-        "masters, handouts and shows, which say how slides look": """
+        "handouts, layouts and shows": """
             Handout NamedShows NamedShow NamedShowSlidesAtom SlideShowDocInfoAtom SlideLayoutAtom""",
-        "running headers, footers and dates of slides": "HeadersFooters HeadersFootersAtom",
+        "sounds of transitions and clicks": "Sound SoundCollection SoundCollectionAtom SoundDataBlob",
         "pictures that older programs show in place of objects": "MetaFile ExternalQuickTimeMovieData",
         "parts for newer programs, of what stands here too": """
             RoundTripOriginalMainMasterId12Atom RoundTripContentMasterInfo12Atom RoundTripContentMasterId12Atom
@@ -70,11 +69,13 @@ PPT = FormatVocabulary(
         MasterTextPropAtom OutlineTextProps10 OutlineTextProps11 OutlineTextProps9 OutlineTextPropsHeader9Atom
         CharFormatAtom ParaFormatAtom PersistDirectoryAtom PersistDirectoryFullAtom PlaceholderAtom ProgStringTag
         RecolorInfoAtom RoundTripHFPlaceholder12Atom RoundTripNewPlaceholderId12Atom SecondaryFOPT ShapeAtom
-        ShapeFlags10Atom SheetProperties SolverContainer SoundCollection SoundCollectionAtom SoundDataBlob
+        ShapeFlags10Atom SheetProperties SolverContainer
         SplitMenuColors StyleTextProp10Atom StyleTextProp11Atom TertiaryFOPT TextBookmarkAtom
         TextCharFormatExceptionAtom TextDefaults10Atom TextDefaults9Atom TextMasterStyle10Atom TextMasterStyle9Atom
         TextParagraphFormatExceptionAtom TextRulerAtom TextSpecialInfoAtom TextSpecialInfoDefaultAtom UserEditAtom
         VbaInfo VbaInfoAtom ParaBuild ParaBuildAtom LevelInfoAtom ChartBuild ChartBuildAtom DiagramBuild
+        ExternalAviMovie ExternalCdAudio ExternalMciMovie ExternalMidiAudio ExternalOleControl ExternalOleLink
+        ExternalQuickTimeMovie ExternalVideo ExternalWavAudioEmbedded ExternalWavAudioLink
         DiagramBuildAtom DeletedShapeAtom ColorMRU SlideTimePropertyList time:*""",
 )
 _TABLE = """

@@ -10,9 +10,9 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, cast
 
-from .blocks import BlockPlace, MarkdownText
-from .office.sheet_parts import printed_words
-from .vocabularies import FormatVocabulary, LossCounter
+from ..blocks import BlockPlace, MarkdownText
+from ..office.sheet_parts import printed_words
+from ..vocabularies import FormatVocabulary, LossCounter
 
 XLS = FormatVocabulary(
     source="the records of BIFF that xlrd names, and the types of objects in MS-XLS 2.5.143",
