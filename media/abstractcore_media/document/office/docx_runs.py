@@ -144,7 +144,7 @@ class Runs:
         self._text.add(f"]({target})" if target else "")
 
     def _simple_field(self, element: Element) -> None:
-        self._linked(element, _address(element.get("instr", "")))
+        self._linked(element, address_of_link(element.get("instr", "")))
 
     def _field_mark(self, element: Element) -> None:
         """Opens or closes a field; a form field that has no text of its own gets its state."""
@@ -156,7 +156,7 @@ class Runs:
                 self._add(_form_state(form))
         elif kind == "separate" and self._fields:
             code, _ = self._fields[-1]
-            target = _address("".join(code))
+            target = address_of_link("".join(code))
             self._fields[-1] = code, target
             self._text.add("[" if target else "")
         elif kind == "end" and self._fields:
@@ -190,7 +190,7 @@ class Runs:
             self._text.add(in_markdown(latex_of_office(element), is_block=element.tag == "oMathPara"), self._marks)
 
 
-def _address(code: str) -> str:
+def address_of_link(code: str) -> str:
     """Returns the address that a field links to; "" for a place in the file, and for other fields."""
     found = _LINK.match(code)
     return found[1] if found and _IS_ADDRESS.match(found[1]) else ""
