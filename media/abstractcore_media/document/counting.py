@@ -164,7 +164,7 @@ class ListCounters:
             return BULLET
         counters = self._counters.setdefault(key, {})
         for each, start in starts.items():
-            counters[each] = start - 1
+            counters[each] = start if each < level else start - 1
         counters[level] = counters.get(level, own.start - 1) + 1
         for higher in range(level):
             counters.setdefault(higher, levels[higher].start if higher in levels else 1)

@@ -19,7 +19,7 @@ DELETIONS = "tracked deletions"
 _SKIPPED = frozenset({"pPr", "rPr", "sdtPr", "rubyPr"})
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "softHyphen": ""}
-_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]{1,2000})"', re.IGNORECASE)
+_LINK = re.compile(r'\s*HYPERLINK\s+(?:"([^"]{1,2000})"|([^"\s\\]\S{0,2000}))', re.IGNORECASE)
 _IS_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 
 
@@ -193,7 +193,8 @@ class Runs:
 def address_of_link(code: str) -> str:
     """Returns the address that a field links to; "" for a place in the file, and for other fields."""
     found = _LINK.match(code)
-    return found[1] if found and _IS_ADDRESS.match(found[1]) else ""
+    address = (found[1] or found[2]) if found else ""
+    return address if _IS_ADDRESS.match(address) else ""
 
 
 def _form_state(form: Element) -> str:

@@ -166,6 +166,7 @@ def _apply_to_row(found: ParagraphProperties, code: int, value: bytes) -> None:
 
 @dataclass(slots=True)
 class _Style:
+    kind: int = 0
     base: int = _NO_STYLE
     level: int | None = None
     paragraph: ParagraphProperties = field(default_factory=ParagraphProperties)
@@ -209,7 +210,9 @@ class DocStyles:
             if not 0 <= number < len(self._styles):
                 return
             yield number
-            number = self._styles[number].base
+            kind, number = self._styles[number].kind, self._styles[number].base
+            if number < len(self._styles) and self._styles[number].kind != kind:
+                return
 
     def _line(self, number: int) -> Iterator[_Style]:
         return (self._styles[each] for each in self.numbers(number))
@@ -235,7 +238,7 @@ def _style(data: bytes, base_size: int) -> _Style:
         (characters,) = struct.unpack_from("<H", data, base_size)
     except struct.error:
         return _Style()
-    found = _Style(second >> 4)
+    found = _Style(kind, second >> 4)
     place = base_size + 2 + 2 * (characters + 1)
     properties: list[bytes] = []
     for _ in range(min(parts, 3)):

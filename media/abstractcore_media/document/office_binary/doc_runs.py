@@ -130,7 +130,7 @@ class DocRuns:
         found = character_properties(properties)
         style = self._styles.run_properties(found.get(STYLE, 0)) if STYLE in found else NO_PROPERTIES
         has_marks = style is not NO_PROPERTIES or bool(found.keys() - {STYLE, IS_DATA, PLACE, SYMBOL, IS_OLE, DELETED})
-        found_kind = _RunKind(found, bool(found.get(DELETED)), has_marks)
+        found_kind = _RunKind(found, found.get(DELETED, 0) & 1 == 1, has_marks)
         kind = found_kind if has_marks or found.keys() - {STYLE} else None
         self._kinds[properties] = kind
         return kind
