@@ -29,6 +29,7 @@ def document() -> bytes:
     _changes(made)
     _lists(made)
     _tables(made)
+    _form(made)
     made.add_heading("Pictures", 2)
     made.add_picture(str(FILES / "small.png"))
     return saved(made)
@@ -90,6 +91,31 @@ def _tables(made: Document) -> None:
     merged.cell(2, 2).text = "i"
     inner = merged.cell(1, 2).add_table(rows=1, cols=2)
     inner.cell(0, 0).text, inner.cell(0, 1).text = "in", "side"
+
+
+def _form(made: Document) -> None:
+    for words, kind in (
+        ("I agree", '<w:checkBox><w:sizeAuto/><w:default w:val="1"/></w:checkBox>'),
+        ("Call me", '<w:checkBox><w:sizeAuto/><w:default w:val="0"/></w:checkBox>'),
+        (
+            "is my color",
+            '<w:ddList><w:result w:val="1"/><w:listEntry w:val="red"/><w:listEntry w:val="blue"/></w:ddList>',
+        ),
+    ):
+        code = "FORMDROPDOWN" if "ddList" in kind else "FORMCHECKBOX"
+        paragraph = made.add_paragraph()
+        data = f'<w:ffData><w:name w:val="f"/><w:enabled/>{kind}</w:ffData>'
+        _append(paragraph, f'<w:r><w:fldChar w:fldCharType="begin">{data}</w:fldChar></w:r>')
+        _append(paragraph, f"<w:r><w:instrText> {code} </w:instrText></w:r>")
+        _append(paragraph, '<w:r><w:fldChar w:fldCharType="separate"/></w:r>')
+        _append(paragraph, '<w:r><w:fldChar w:fldCharType="end"/></w:r>')
+        paragraph.add_run(f" {words}")
+    _append(
+        made.add_paragraph("Beside a box."),
+        '<w:r xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:shape style="width:100pt;height:50pt"><v:textbox>'
+        "<w:txbxContent><w:p><w:r><w:t>In the box.</w:t></w:r></w:p></w:txbxContent></v:textbox></v:shape>"
+        "</w:pict></w:r>",
+    )
 
 
 def _append(paragraph: Paragraph, xml: str) -> None:

@@ -1,4 +1,4 @@
-"""DOC as LibreOffice writes it from a DOCX of python-docx: it reads as that DOCX does; and damaged files."""
+"""DOC as LibreOffice writes it from a DOCX of python-docx: it reads as that DOCX does; files of Word; damaged ones."""
 
 from __future__ import annotations
 
@@ -37,11 +37,27 @@ def test_a_doc_reads_as_the_docx_that_it_was_made_of():
         "1. Ropes\n  1.b) short\n    - very short\n  1.c) long\n2. Lamps",
         "| North |  | 20 |\n| South \\| west | 30 |  |",
         "| wide |  | c |\n| --- | --- | --- |\n| high | e |  |\n|  |  | i |\n\n| in | side |",
+        "[x] I agree\n\n[ ] Call me\n\nblue is my color",
+        "Beside a box.\n\nIn the box.\n\n## Pictures",
         "[footer: Printed on paper]\n\n[tracked deletions, shown as ~~struck through~~: 1]",
     ],
 )
 def test_words_keep_their_marks_and_places(expected: str):
     assert expected in converted(EVERYTHING).text
+
+
+def test_notes_and_comments_of_word_stand_where_they_belong():
+    assert converted(DOCUMENTS / "poi_notes.doc").text == (
+        "[comment by Maxim Valyanskiy: TestComment] Test text[^1][^e1]\n\n[^1]: TestFootnote\n\n[^e1]: TestEndnote"
+    )
+
+
+def test_headings_have_the_numbers_that_word_shows():
+    """The words of the headings are the numbers that their author saw."""
+    lines = [line.split(" ", 1)[1] for line in converted(DOCUMENTS / "poi_numbers.doc").text.split("\n\n")]
+    headers = [line for line in lines if "Header" in line]
+    assert [line.split()[0] for line in headers] == [line.split()[-1] for line in headers]
+    assert lines[-2:] == ["3 Test", "3.1 Code"]
 
 
 def test_hidden_words_are_counted_and_not_shown():

@@ -145,7 +145,7 @@ class _DocReader:
 
     def _drawn(self, drawn: Drawn, place: BlockPlace) -> Iterator[Block]:
         if drawn.object is not None:
-            yield self._drawings.object_of(drawn.object, place)
+            yield from self._drawings.object_of(drawn.object, place)
         elif drawn.place is not None:
             yield from self._drawings.pictures_of(drawn.place, place)
         else:

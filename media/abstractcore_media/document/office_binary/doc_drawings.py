@@ -51,6 +51,7 @@ class DocDrawings:
         self._made: _Store | None = None
         self._anchors: dict[int, int] = {}
         self._pictures = 0
+        self._objects: set[int] = set()
         for table, story in (("plcSpaMom", "ccpText"), ("plcSpaHdr", "ccpHdd")):
             positions, anchors = positions_of(word.table(table), 26)
             for position, anchor in zip(positions, anchors, strict=False):
@@ -99,8 +100,11 @@ class DocDrawings:
         if found or properties.picture:
             yield self._picture(found, properties.description, place)
 
-    def object_of(self, number: int, place: BlockPlace) -> Block:
-        """Returns the file that an object embeds, or the loss of it: its picture follows in the text."""
+    def object_of(self, number: int, place: BlockPlace) -> Iterator[Block]:
+        """Yields the file that an object embeds, or the loss of it, once: its picture follows in the text."""
+        if number in self._objects:
+            return
+        self._objects.add(number)
         storage = f"_{number}"
         try:
             found = packed_file(
@@ -109,8 +113,9 @@ class DocDrawings:
         except (OSError, IndexError, ValueError):
             found = None
         if found is not None and found[0]:
-            return AttachedFile(found[0], found[1], place)
-        return LostContent("embedded objects", 1, where=f"object {number}")
+            yield AttachedFile(found[0], found[1], place)
+        else:
+            yield LostContent("embedded objects", 1, where=f"object {len(self._objects)}")
 
     def form_state(self, data_place: int) -> str:
         """Returns the state of a box, or the choice of a list; texts are in the field themselves (2.9.78 FFData)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import replace
 
-from ..counting import BULLET, ListCounters, ListLevel
+from ..counting import ListCounters, ListLevel
 
 _STYLES = {
     0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter", 5: "ordinal", 6: "cardinalText",
@@ -63,7 +63,7 @@ class DocLists:
     def marker(self, number: int, level: int) -> str:
         """Returns the marker of the next item, "-" or "2.1."; "" if the item has none."""
         if not 0 < number <= len(self._lists):
-            return BULLET
+            return ""
         key, levels = self._levels(number)
         starts = self._starts.pop(number, {}) if level in levels else {}  # they count for the first item of the list
         return self._counters.marker(str(key), levels, level, starts)
