@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..blocks import Block, BlockPlace, MarkdownText, table
+from ..blocks import Block, BlockPlace, MarkdownText, inner_row, table
 from ..work_limits import Work
 from .doc_properties import TableRow
 
@@ -30,6 +30,13 @@ class _Table:
     row: _Row | None = None
     texts: list[str] = field(default_factory=list[str])
     inside: list[Block] = field(default_factory=list[Block])
+    first: list[Block] = field(default_factory=list[Block])
+    """What is in the first cell, as if it stood outside: a table with one cell may be a frame around others."""
+    has_tables: bool = False
+
+    @property
+    def is_begin(self) -> bool:
+        return not self.rows and (self.row is None or not self.row.cells)
 
 
 class OpenTables:
@@ -44,12 +51,18 @@ class OpenTables:
     def at_depth(self, depth: int) -> Iterator[Block]:
         """Opens tables, or closes them: yields the blocks of one that is in no other."""
         while len(self._open) > depth:
-            blocks = _blocks(self._open.pop())
-            if self._open:
-                self._open[-1].inside += blocks
-            else:
-                yield from blocks
+            found = self._open.pop()
+            _end(found)
+            if not self._open:
+                yield from _blocks(found)
                 self._cells = 0
+                continue
+            around = self._open[-1]
+            if around.is_begin:
+                around.first += _blocks(found)
+            around.has_tables = True
+            around.texts += filter(None, (inner_row(cells) for cells, _ in _rows(found)))
+            around.inside += found.inside
         while len(self._open) < depth:
             self._open.append(_Table(self._new_name()))
 
@@ -58,7 +71,10 @@ class OpenTables:
         found = self._open[-1]
         if found.row is None:
             found.row = _Row(place=place)
+        is_begin = found.is_begin
         for block in blocks:
+            if is_begin:
+                found.first.append(block)
             if isinstance(block, MarkdownText):
                 found.texts.append(block.text)
             else:
@@ -88,14 +104,26 @@ class OpenTables:
             found.rows.append(row)
 
 
-def _blocks(found: _Table) -> Iterator[Block]:
-    if found.texts or found.row is not None:  # a damaged table ends without a mark
+def _end(found: _Table) -> None:
+    """Ends the last row of a damaged table, which has no mark."""
+    if found.texts or found.row is not None:
         row = found.row or _Row()
         row.cells += ["\n".join(found.texts)] if found.texts else []
         found.rows.append(row)
-    columns = _columns(found.rows)
-    yield from table(((_in_columns(row, columns), row.place) for row in found.rows), found.name)
+        found.texts, found.row = [], None
+
+
+def _blocks(found: _Table) -> Iterator[Block]:
+    if found.has_tables and len(found.rows) == 1 and len(found.rows[0].cells) == 1:
+        yield from found.first
+        return
+    yield from table(_rows(found), found.name)
     yield from found.inside
+
+
+def _rows(found: _Table) -> Iterator[tuple[list[str], BlockPlace]]:
+    columns = _columns(found.rows)
+    return ((_in_columns(row, columns), row.place) for row in found.rows)
 
 
 def _columns(rows: Iterable[_Row]) -> list[int]:
