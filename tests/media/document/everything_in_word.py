@@ -110,6 +110,8 @@ def _form(made: Document) -> None:
         _append(paragraph, '<w:r><w:fldChar w:fldCharType="separate"/></w:r>')
         _append(paragraph, '<w:r><w:fldChar w:fldCharType="end"/></w:r>')
         paragraph.add_run(f" {words}")
+    fonts = '<w:rFonts w:ascii="Symbol" w:hAnsi="Symbol" w:cs="Symbol"/>'
+    _append(made.add_paragraph("Error "), f'<w:r><w:rPr>{fonts}</w:rPr><w:sym w:font="Symbol" w:char="F062"/></w:r>')
     _append(
         made.add_paragraph("Beside a box."),
         '<w:r xmlns:v="urn:schemas-microsoft-com:vml"><w:pict><v:shape style="width:100pt;height:50pt"><v:textbox>'

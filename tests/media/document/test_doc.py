@@ -37,7 +37,7 @@ def test_a_doc_reads_as_the_docx_that_it_was_made_of():
         "1. Ropes\n  1.b) short\n    - very short\n  1.c) long\n2. Lamps",
         "| North |  | 20 |\n| South \\| west | 30 |  |",
         "| wide |  | c |\n| --- | --- | --- |\n| high | e | in \\| side |\n|  |  | i |",
-        "[x] I agree\n\n[ ] Call me\n\nblue is my color",
+        "[x] I agree\n\n[ ] Call me\n\nblue is my color\n\nError β",
         "Beside a box.\n\nIn the box.\n\n## Pictures",
         "[footer: Printed on paper]\n\n[tracked deletions, shown as ~~struck through~~: 1]",
     ],

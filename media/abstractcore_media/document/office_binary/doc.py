@@ -58,7 +58,6 @@ class _DocReader:
         self._lists = DocLists(word.table_and_more("plfLst"), word.table("plfLfo"))
         self._drawings = DocDrawings(word, file.work)
         self._counts: Counter[str] = Counter()
-        self._fonts = _fonts(word.table("sttbfFfn"))
         self._runs = DocRuns(
             word.text,
             word.character_runs(),
@@ -66,7 +65,7 @@ class _DocReader:
             file.losses,
             self._counts,
             self._drawings.form_state,
-            lambda number: self._fonts[number] if number < len(self._fonts) else "",
+            _fonts(word.table("sttbfFfn")),
         )
         runs = word.paragraph_runs()
         self._paragraph_begins = [run.begin for run in runs]

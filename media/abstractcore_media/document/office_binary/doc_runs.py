@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..marks import NO_PROPERTIES, PLAIN, MarkedText, Marks, RunProperties, with_reading
 from ..office.docx_runs import DELETIONS, address_of_link
-from ..office.symbol_fonts import symbol
+from ..office.symbol_fonts import SYMBOL_FONTS, symbol
 from ..vocabularies import LossCounter
 from .doc_file import PropertyRun
 from .doc_properties import (
     DELETED,
+    FONT,
     IS_DATA,
     IS_OLE,
     PLACE,
@@ -26,11 +27,13 @@ from .doc_properties import (
 )
 
 _SPECIAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_SYMBOLS = re.compile("[\uf020-\uf0ff]")
 _CHARACTERS = {"\x0b": "\n", "\x0c": "\n", "\x0e": "\n", "\x1e": "\u2011"}
 _READING = re.compile(
     r"\s*EQ\b.{0,200}?\\o\\a[a-z]{1,9}\(\\s\\up\s?\d{1,3}\(([^()]{1,100})\)[,;]([^()]{1,100})\)", re.DOTALL
 )
 _BUTTON = re.compile(r"\s*(?:MACROBUTTON|GOTOBUTTON)\s+\S{1,200}\s+(.{1,2000})", re.IGNORECASE | re.DOTALL)
+_NO_MARKS = frozenset({STYLE, IS_DATA, PLACE, SYMBOL, IS_OLE, DELETED, FONT})
 _MAX_CODE = 4_000
 
 
@@ -70,7 +73,7 @@ class DocRuns:
         losses: LossCounter,
         counts: Counter[str],
         form_state: Callable[[int], str],
-        fonts: Callable[[int], str],
+        fonts: Sequence[str],
     ) -> None:
         self._text = text
         self._styles = styles
@@ -123,13 +126,18 @@ class DocRuns:
         found, self._found = self._found, []
         return found
 
+    def _font(self, number: int) -> str:
+        return self._fonts[number] if number < len(self._fonts) else ""
+
     def _kind(self, properties: bytes) -> _RunKind | None:
         """Returns what matters of a run; None if nothing does."""
         if properties in self._kinds:
             return self._kinds[properties]
         found = character_properties(properties)
+        if FONT in found and self._font(found[FONT]).lower() not in SYMBOL_FONTS:
+            del found[FONT]
         style = self._styles.run_properties(found.get(STYLE, 0)) if STYLE in found else NO_PROPERTIES
-        has_marks = style is not NO_PROPERTIES or bool(found.keys() - {STYLE, IS_DATA, PLACE, SYMBOL, IS_OLE, DELETED})
+        has_marks = style is not NO_PROPERTIES or not found.keys() <= _NO_MARKS
         found_kind = _RunKind(found, found.get(DELETED, 0) & 1 == 1, has_marks)
         kind = found_kind if has_marks or found.keys() - {STYLE} else None
         self._kinds[properties] = kind
@@ -154,7 +162,10 @@ class DocRuns:
         self._is_deleted = is_deleted
         if SYMBOL in properties:
             value = properties[SYMBOL]
-            text = text.replace("(", symbol(self._fonts(value & 0xFFFF), f"{value >> 16:x}"))
+            text = text.replace("(", symbol(self._font(value & 0xFFFF), f"{value >> 16:x}"))
+        if FONT in properties:
+            font = self._font(properties[FONT])
+            text = _SYMBOLS.sub(lambda found: symbol(font, f"{ord(found[0]):x}"), text)
         at = 0
         for special in _SPECIAL.finditer(text):
             self._add(text[at : special.start()])
