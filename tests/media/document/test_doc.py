@@ -112,3 +112,12 @@ def test_damaged_files_are_read_in_part_or_refused():
             converted(bytes(damaged), "damaged.doc")
         with suppress(AbstractCoreError):
             converted(data[: chance.randrange(len(data))], "cut.doc")
+
+
+@pytest.mark.parametrize("mark", ["\x13", "\x14", "\x15", "\x01", "\x02", "\x05", "\x08", "\x07", "\r", "\x0c"])
+def test_marks_without_what_they_stand_for_do_no_harm(mark: str):
+    data = EVERYTHING.read_bytes()
+    place = data.index("Stock & store".encode("utf-16-le"))
+    marks = (mark * 100).encode("utf-16-le")
+    text = converted(data[:place] + marks + data[place + len(marks) :], "marks.doc").text
+    assert "[footer: Printed on paper]" in text

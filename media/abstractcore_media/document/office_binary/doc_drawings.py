@@ -24,6 +24,7 @@ from .office_art import (
 )
 
 _MAX_SHAPES = 100_000
+_MAX_CHOICES = 25
 _NAMED_PICTURE = 0x66
 _BOX, _CHOICES, _DEFAULT = 1, 2, 25
 
@@ -67,7 +68,7 @@ class DocDrawings:
     def shown_at(self, position: int, place: BlockPlace) -> Iterator[Block]:
         """Yields the pictures and words of the shapes that are anchored at a position."""
         store = self._store
-        for shape in store.shapes.get(self._anchors.get(position, -1), ()):
+        for shape in store.shapes.pop(self._anchors.get(position, -1), ()):  # once, though many places may name it
             properties = shape.properties
             yield MarkdownText(" ".join(properties.word_art.split()), place)
             if not properties.picture:
@@ -79,6 +80,7 @@ class DocDrawings:
 
     def pictures_of(self, data_place: int, place: BlockPlace) -> Iterator[Block]:
         """Yields the picture that stands in a line of text."""
+        self._work.check()
         data = self._word.data
         if data_place + 8 > len(data):
             yield self._picture(None, "", place)
@@ -120,6 +122,7 @@ class DocDrawings:
     def form_state(self, data_place: int) -> str:
         """Returns the state of a box, or the choice of a list; texts are in the field themselves (2.9.78 FFData)."""
         data = self._word.data
+        self._work.check()
         try:
             size, header = struct.unpack_from("<IH", data, data_place)
             place = data_place + header
@@ -146,7 +149,7 @@ class DocDrawings:
         """Returns an entry of a list (STTB)."""
         data = self._word.data
         mark, number, extra = struct.unpack_from("<HHH", data, place)
-        if mark != 0xFFFF or chosen >= number:
+        if mark != 0xFFFF or chosen >= min(number, _MAX_CHOICES):
             return ""
         place += 6
         for _ in range(chosen):

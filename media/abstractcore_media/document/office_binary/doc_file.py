@@ -73,6 +73,7 @@ class WordFile:
             raise needs_password(file.name)
         self._tables = self.stream("1Table" if flags & 0x200 else "0Table")
         self.data = self.stream("Data") if streams.exists("Data") else b""
+        self._objects: dict[str, list[str]] | None = None
         self.spans = self._spans()
         try:
             self._pieces = list(_pieces(self.table("clx"), len(self._document), file.work))
@@ -93,8 +94,12 @@ class WordFile:
 
     def objects(self, storage: str) -> list[str]:
         """Returns the names of the streams in the storage of an embedded object."""
-        paths = cast("list[list[str]]", self._streams.listdir())
-        return [path[2] for path in paths if path[:2] == ["ObjectPool", storage] and len(path) == 3]
+        if self._objects is None:
+            self._objects = {}
+            for path in cast("list[list[str]]", self._streams.listdir()):
+                if len(path) == 3 and path[0] == "ObjectPool":
+                    self._objects.setdefault(path[1], []).append(path[2])
+        return self._objects.get(storage, [])
 
     def table(self, name: str) -> bytes:
         """Returns a table; b"" if the document has none, or if it stands outside of the file."""

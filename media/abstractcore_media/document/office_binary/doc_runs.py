@@ -34,7 +34,8 @@ _READING = re.compile(
 )
 _BUTTON = re.compile(r"\s*(?:MACROBUTTON|GOTOBUTTON)\s+\S{1,200}\s+(.{1,2000})", re.IGNORECASE | re.DOTALL)
 _NO_MARKS = frozenset({STYLE, IS_DATA, PLACE, SYMBOL, IS_OLE, DELETED, FONT})
-_MAX_CODE = 4_000
+_MAX_CODE, _MAX_FIELDS = 4_000, 100
+"""The characters of the code of a field, and the fields in one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class DocRuns:
         self._add(text[at:])
 
     def _special(self, character: str, position: int, properties: Mapping[int, int]) -> None:
-        if character == "\x13":
+        if character == "\x13" and len(self._fields) < _MAX_FIELDS:
             self._fields.append(_Field())
             self._codes += 1
         elif character == "\x14":

@@ -13,7 +13,7 @@ from .doc_properties import TableRow
 _NEAR = 20
 """Edges that are a point or less from each other are one."""
 _MAX_COLUMNS = 64
-_MAX_CELLS = 1_000_000
+_MAX_CELLS = 300_000
 
 
 @dataclass(slots=True)

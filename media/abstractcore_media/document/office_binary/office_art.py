@@ -67,6 +67,7 @@ def picture(data: bytes, place: int, work: Work) -> tuple[bytes, str] | None:
     begin = record.begin + (32 if record.instance & 1 else 16)
     if record.kind in _BITMAPS:
         content = data[begin + 1 : record.end]
+        work.unpacked(len(content))
         ending = _BITMAPS[record.kind]
         return (_with_header(content) if ending == "bmp" else content, ending) if content else None
     if record.kind not in _METAFILES or record.end - begin < 34:
