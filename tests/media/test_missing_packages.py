@@ -38,7 +38,7 @@ def llm():
         (FILES / "clip.mp4", "pillow", "PIL"),
         (EXAMPLES / "invoice.pdf", "pypdfium2", "pypdfium2"),
         (FILES / "documents" / "note.rtf", "firecrawl-anydoc", "anydoc"),
-        (FILES / "documents" / "harvest.doc", "firecrawl-anydoc", "anydoc"),
+        (FILES / "documents" / "harvest.doc", "olefile", "olefile"),
         (FILES / "documents" / "sales.xls", "xlrd", "xlrd"),
         (FILES / "documents" / "mail.msg", "olefile", "olefile"),
     ],

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+BULLET = "-"
 
 _LEAST, _MOST = 1, 3999
 _ROMAN = ((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
@@ -126,3 +130,55 @@ _FORMATS: dict[str, Callable[[int], str]] = {
          "taiwaneseCountingThousand", "koreanCounting"), _cjk
     ),
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ListLevel:
+    """How the items of a level of a list are numbered. `text` has "%2" where the number of the second level stands."""
+
+    start: int
+    style: str
+    text: str
+    is_decimal: bool = False
+    """Whether the numbers of all levels in its text are decimal, with or without leading zeros."""
+    restart: int | None = None
+    paragraph_style: str = ""
+
+
+class ListCounters:
+    """The numbers of the items of all lists of a document, as Word counts them.
+
+    Lists with the same key count on, unless one starts at a number of its own.
+    """
+
+    def __init__(self) -> None:
+        self._counters: dict[str, dict[int, int]] = {}
+
+    def marker(self, key: str, levels: Mapping[int, ListLevel], level: int, starts: Mapping[int, int]) -> str:
+        """Returns the marker of the next item, "-" or "2.1."; "" if the item has none.
+
+        `starts` are numbers that this item sets before it is counted, by level.
+        """
+        own = levels.get(level)
+        if own is None:
+            return BULLET
+        counters = self._counters.setdefault(key, {})
+        for each, start in starts.items():
+            counters[each] = start if each < level else start - 1
+        counters[level] = counters.get(level, own.start - 1) + 1
+        for higher in range(level):
+            counters.setdefault(higher, levels[higher].start if higher in levels else 1)
+        for deeper in [each for each in counters if each > level]:
+            restart = levels[deeper].restart if deeper in levels else None
+            if restart is None or level < restart:
+                del counters[deeper]
+        if own.style == "bullet":
+            return BULLET
+
+        def counted(found: re.Match[str]) -> str:
+            index = int(found[1]) - 1
+            there = levels.get(index, own)
+            style = "decimal" if own.is_decimal and there.style != "decimalZero" else there.style
+            return numbered(counters.get(index, there.start), style)
+
+        return " ".join(re.sub(r"%([1-9])", counted, own.text).split())

@@ -1,6 +1,6 @@
-"""RTF, DOC, and PPT that is damaged or before PowerPoint 97, read by anydoc. Blocks are counted as paragraphs from 1.
+"""RTF, and PPT that is damaged or before PowerPoint 97, read by anydoc. Blocks are counted as paragraphs from 1.
 
-The library gives no slides of a PPT, and of a DOC no headers and comments. Of RTF it gets a source in which they stand.
+The library gives no slides of a PPT. Of RTF it gets a source in which headers, comments and marks stand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ _NUMBER_FORMATS = {
 }
 _MAX_BYTES = 100_000_000
 _FORMATS = {
-    "application/msword": "doc",
     "application/vnd.ms-powerpoint": "ppt",
     "text/rtf": "rtf",
     "application/rtf": "rtf",
@@ -49,7 +48,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     try:
         import anydoc
     except ImportError as error:
-        raise missing_extra("Reading RTF, DOC and PPT files", "firecrawl-anydoc", "documents") from error
+        raise missing_extra("Reading RTF and PPT files", "firecrawl-anydoc", "documents") from error
     if len(file.data) > _MAX_BYTES:
         raise file.work.too_large(f"it has {len(file.data):,} bytes")
     data = file.data

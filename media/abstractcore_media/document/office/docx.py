@@ -12,10 +12,11 @@ from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, heading, inner_row, list_item, table
+from ..counting import BULLET
 from ..format_handler import DocumentFile
 from ..marks import Marks, marked
 from .charts import chart_blocks
-from .docx_numbering import BULLET, Numbering
+from .docx_numbering import Numbering
 from .docx_runs import DELETIONS, Runs
 from .docx_styles import Styles
 from .embedded import embedded_file

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..counting import numbered
+from ..counting import ListCounters, ListLevel
 from .docx_styles import child_value, is_on, number_of
 from .package import Package
-
-BULLET = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    start: int
-    style: str
-    text: str
-    is_decimal: bool = False
-    """Whether the numbers of all levels in its text are decimal ("isLgl"), with or without leading zeros."""
-    restart: int | None = None
-    paragraph_style: str = ""
 
 
 class Numbering:
     """The lists of a document. Those of one abstract numbering count on, unless one starts at a number of its own."""
 
     def __init__(self, package: Package, path: str, numbered_styles: Mapping[str, str]) -> None:
-        self._definitions: dict[str, dict[int, _Level]] = {}
-        self._lists: dict[str, tuple[str, dict[int, _Level]]] = {}
+        self._definitions: dict[str, dict[int, ListLevel]] = {}
+        self._lists: dict[str, tuple[str, dict[int, ListLevel]]] = {}
         self._starts: dict[str, dict[int, int]] = {}
-        self._counters: dict[str, dict[int, int]] = {}
+        self._counters = ListCounters()
         links: dict[str, str] = {}
-        overrides: dict[str, dict[int, _Level]] = {}
+        overrides: dict[str, dict[int, ListLevel]] = {}
         for each in package.elements(path, "abstractNum", "num"):
             if each.tag == "abstractNum":
                 key = each.get("abstractNumId", "")
@@ -55,32 +41,10 @@ class Numbering:
     def marker(self, number: str, level: int) -> str:
         """Returns the marker of the next item, "-" or "2.1."; "" if the item has none."""
         key, levels = self._lists.get(number, ("", {}))
-        own = levels.get(level)
-        if own is None:
-            return BULLET
-        counters = self._counters.setdefault(key, {})
-        starts = self._starts.pop(number, {})  # they count for the first item of the list alone
-        for each, start in starts.items():
-            counters[each] = start - 1
-        counters[level] = counters.get(level, own.start - 1) + 1
-        for higher in range(level):
-            counters.setdefault(higher, levels[higher].start if higher in levels else 1)
-        for deeper in [each for each in counters if each > level]:
-            restart = levels[deeper].restart if deeper in levels else None
-            if restart is None or level < restart:
-                del counters[deeper]
-        if own.style == "bullet":
-            return BULLET
+        starts = self._starts.pop(number, {}) if level in levels else {}  # they count for the first item of the list
+        return self._counters.marker(key, levels, level, starts)
 
-        def counted(found: re.Match[str]) -> str:
-            index = int(found[1]) - 1
-            there = levels.get(index, own)
-            style = "decimal" if own.is_decimal and there.style != "decimalZero" else there.style
-            return numbered(counters.get(index, there.start), style)
-
-        return " ".join(re.sub(r"%([1-9])", counted, own.text).split())
-
-    def _add_list(self, element: Element, overrides: dict[str, dict[int, _Level]]) -> None:
+    def _add_list(self, element: Element, overrides: dict[str, dict[int, ListLevel]]) -> None:
         number, key = element.get("numId", ""), child_value(element, "abstractNumId") or ""
         self._lists[number] = key, {}
         levels = self._definitions.get(key, {})
@@ -98,7 +62,7 @@ class Numbering:
                     overrides[number][level] = replace(base, start=number_of(start, 1))
 
 
-def _level(element: Element) -> _Level:
+def _level(element: Element) -> ListLevel:
     restart = child_value(element, "lvlRestart")
     found = element.find("numFmt")
     if found is None:
@@ -106,7 +70,7 @@ def _level(element: Element) -> _Level:
     style = found.get("val", "decimal") if found is not None else "decimal"
     if style == "custom" and found is not None:
         style = found.get("format", "").partition(",")[0]
-    return _Level(
+    return ListLevel(
         number_of(child_value(element, "start"), 0 if element.find("start") is None else 1),
         style,
         child_value(element, "lvlText") or "",

@@ -19,7 +19,7 @@ DELETIONS = "tracked deletions"
 _SKIPPED = frozenset({"pPr", "rPr", "sdtPr", "rubyPr"})
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "softHyphen": ""}
-_LINK = re.compile(r'\s*HYPERLINK\s+"([^"]{1,2000})"', re.IGNORECASE)
+_LINK = re.compile(r'\s*HYPERLINK\s+(?:"([^"]{1,2000})"|([^"\s\\]\S{0,2000}))', re.IGNORECASE)
 _IS_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 
 
@@ -144,7 +144,7 @@ class Runs:
         self._text.add(f"]({target})" if target else "")
 
     def _simple_field(self, element: Element) -> None:
-        self._linked(element, _address(element.get("instr", "")))
+        self._linked(element, address_of_link(element.get("instr", "")))
 
     def _field_mark(self, element: Element) -> None:
         """Opens or closes a field; a form field that has no text of its own gets its state."""
@@ -156,7 +156,7 @@ class Runs:
                 self._add(_form_state(form))
         elif kind == "separate" and self._fields:
             code, _ = self._fields[-1]
-            target = _address("".join(code))
+            target = address_of_link("".join(code))
             self._fields[-1] = code, target
             self._text.add("[" if target else "")
         elif kind == "end" and self._fields:
@@ -190,10 +190,11 @@ class Runs:
             self._text.add(in_markdown(latex_of_office(element), is_block=element.tag == "oMathPara"), self._marks)
 
 
-def _address(code: str) -> str:
+def address_of_link(code: str) -> str:
     """Returns the address that a field links to; "" for a place in the file, and for other fields."""
     found = _LINK.match(code)
-    return found[1] if found and _IS_ADDRESS.match(found[1]) else ""
+    address = (found[1] or found[2]) if found else ""
+    return address if _IS_ADDRESS.match(address) else ""
 
 
 def _form_state(form: Element) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable, Collection
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -44,10 +45,16 @@ def _unpacked(data: bytes, name: str) -> tuple[bytes, str] | None:
         for stream, ending in _OWN.items():
             if ole.exists(stream):
                 return data, str(PurePosixPath(name).with_suffix(ending))
-        for stream in _PACKED:
-            if ole.exists(stream) and (inner := ole.openstream(stream).read()).startswith(_READABLE):
-                return inner, name
-        return _native(ole.openstream(_NATIVE).read(), name) if ole.exists(_NATIVE) else None
+        streams = [path[0] for path in ole.listdir() if len(path) == 1]
+        return packed_file(streams, lambda stream: ole.openstream(stream).read(), name)
+
+
+def packed_file(streams: Collection[str], content: Callable[[str], bytes], name: str) -> tuple[bytes, str] | None:
+    """Returns the file that the streams of an object are packed around, and its name; None if there is none."""
+    for stream in _PACKED:
+        if stream in streams and (inner := content(stream)).startswith(_READABLE):
+            return inner, name
+    return _native(content(_NATIVE), name) if _NATIVE in streams else None
 
 
 def _native(data: bytes, name: str) -> tuple[bytes, str]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 _SYMBOL = {
     **dict(zip(range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ", strict=True)),
     **dict(zip(range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ", strict=True)),
@@ -19,7 +21,7 @@ _WINGDINGS = {
     0x76: "❖", 0x9F: "•", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢", 0xDF: "←", 0xE0: "→", 0xE1: "↑", 0xE2: "↓", 0xE8: "➔",
     0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
 }  # fmt: skip
-_FONTS = {"symbol": _SYMBOL, "wingdings": _WINGDINGS}
+SYMBOL_FONTS: Mapping[str, Mapping[int, str]] = {"symbol": _SYMBOL, "wingdings": _WINGDINGS}
 
 
 def symbol(font: str, code: str) -> str:
@@ -31,7 +33,7 @@ def symbol(font: str, code: str) -> str:
     if not 0 <= number < 0x110000 or 0xD800 <= number < 0xE000:
         return ""
     is_private = 0xF000 <= number < 0xF100
-    known = _FONTS.get(font.lower(), {}).get(number - 0xF000 if is_private else number)
+    known = SYMBOL_FONTS.get(font.lower(), {}).get(number - 0xF000 if is_private else number)
     if known is not None:
         return known
     return "•" if 0xE000 <= number < 0xF900 else chr(number) if number >= 0x20 else ""
