@@ -123,12 +123,11 @@ def _cheapest_way(ink: NDArray[numpy.float64]) -> Seam:
         from_left = numpy.minimum.accumulate(above - total + own) + total
         from_right = numpy.minimum.accumulate((above + total)[::-1])[::-1] - total + own
         numpy.minimum(from_left, from_right, out=costs[row])
-    columns = numpy.arange(ink.shape[1], dtype=numpy.int64)
     way = numpy.empty(len(ink), "int64")
     way[-1] = column = int(costs[-1].argmin())
     for row in range(len(ink) - 1, 0, -1):
-        to_here = numpy.empty_like(ink[row])
-        numpy.absolute(sums[row] - sums[row, column], out=to_here)
-        numpy.add(to_here, numpy.where(columns < column, ink[row], ink[row, column]), out=to_here)
+        to_here = ink[row].copy()
+        to_here[column:] = to_here[column]
+        to_here += abs(sums[row] - sums[row, column])
         way[row - 1] = column = int((costs[row - 1] + to_here).argmin())
     return way
