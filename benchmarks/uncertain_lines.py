@@ -22,27 +22,8 @@ SEED, PAGES, ROWS = 7, 40, 6
 REPORTLAB = Path(reportlab.__file__).parent / "fonts"
 MONO = Path(abstractcore_media.__file__).parent / "document" / "glyphs" / "fonts" / "DejaVuSansMono-subset.ttf"
 TYPEFACES = (*(REPORTLAB / f"Vera{style}.ttf" for style in ("", "It", "Bd", "BI")), MONO)
-WORDS = [
-    "berth",
-    "mooring",
-    "depth",
-    "gate",
-    "order",
-    "parcel",
-    "driver",
-    "tax",
-    "signed",
-    "left",
-    "total",
-    "with",
-    "for",
-    "a",
-    "of",
-    "Yacht",
-    "Quay",
-    "No.",
-    "(net)",
-]
+LONGER = ["berth", "mooring", "depth", "gate", "order", "parcel", "driver", "tax", "signed", "left", "total", "with"]
+WORDS = [*LONGER, "for", "a", "of", "Yacht", "Quay", "No.", "(net)"]
 WAYS = ("blur", "noise", "jpeg", "reduced", "faint", "plain")
 
 
@@ -68,7 +49,8 @@ def main() -> None:
         }  # fmt: skip
         wrong, right, unread = marked["wrong"], marked["right"], marked["unread"]
         print(
-            f"{way or 'all':8} {wrong[0]} of {sum(wrong)} wrong lines marked, {right[0]} of {sum(right)} right ones; {unread[0]} unread"
+            f"{way or 'all':8} {wrong[0]} of {sum(wrong)} wrong lines marked, "
+            f"{right[0]} of {sum(right)} right ones; {unread[0]} unread"
         )
 
 
