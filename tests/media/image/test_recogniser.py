@@ -1,4 +1,4 @@
-"""Spaces that the recogniser nearly saw are written where the image has a gap, and nowhere else."""
+"""What the recogniser left undecided, narrow spaces and capitals, is decided by the image."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from abstractcore_media.image.ocr import shared_reader
 
 pytestmark = pytest.mark.weights
 
-SPACE, BLANK = 4, 0
+BLANK, SPACE = 0, 4
 
 
 class Characters:
-    """A decoder of "abc" and a space."""
+    """A decoder of "axX" and a space."""
 
-    character = ("blank", "a", "b", "c", " ")
+    character = ("blank", "a", "x", "X", " ")
 
     def decode(self, indices: numpy.ndarray, sureness: numpy.ndarray, remove_duplicate: bool):
         return [("read", 1.0)] * len(indices), []
@@ -29,8 +29,8 @@ def seen(*positions: tuple[int, float]) -> list[tuple[int, int, int]]:
     for place, (character, space) in enumerate(positions):
         line[0, place, character] = 1 - space
         line[0, place, SPACE] = max(space, line[0, place, SPACE])
-    [gaps] = recogniser._Decoder(Characters())(line)[1]
-    return [(gap.before, gap.start, gap.end) for gap in gaps]
+    [doubts] = recogniser._Decoder(Characters())(line)[1]
+    return [(gap.before, gap.start, gap.end) for gap in doubts if isinstance(gap, recogniser._Gap)]
 
 
 def test_gap_may_have_a_space_if_it_is_likely_over_all_positions():
@@ -52,12 +52,24 @@ def bars(gap: int, paper: int = 255, ink: int = 0) -> numpy.ndarray:
 @pytest.mark.parametrize(("gap", "text"), [(3, "over12"), (14, "over 12")])
 @pytest.mark.parametrize("colors", [(255, 0), (20, 240)])
 def test_space_is_written_where_the_image_is_empty(gap: int, text: str, colors: tuple[int, int]):
-    assert recogniser._spaced("over12", [recogniser._Gap(4, 11, 14)], bars(gap, *colors)) == text
+    assert recogniser._decided("over12", [recogniser._Gap(4, 11, 14)], bars(gap, *colors)) == text
 
 
 def test_line_without_ink_stays_as_it_was_read():
     blank = numpy.full((48, 240, 3), 255, "uint8")
-    assert recogniser._spaced("over12", [recogniser._Gap(4, 11, 14)], blank) == "over12"
+    assert recogniser._decided("over12", [recogniser._Gap(4, 11, 14)], blank) == "over12"
+
+
+@pytest.mark.parametrize(("top", "text"), [(9, "3X"), (11, "3X"), (18, "3x")])
+def test_capital_in_doubt_is_as_high_as_its_line(top: int, text: str):
+    line = numpy.zeros((1, 6, 5), "float32")
+    line[0, :, BLANK] = 0.4
+    line[0, 1, 1], line[0, 4, 3], line[0, 4, 2] = 1, 0.52, 0.43
+    [doubts] = recogniser._Decoder(Characters())(line)[1]
+    assert doubts == [recogniser._Capital(1, 3.0, 5.5)]
+    picture = numpy.full((48, 48, 3), 255, "uint8")
+    picture[9:39, 8:16] = picture[top:39, 28:40] = 0
+    assert recogniser._decided("3X", doubts, picture) == text
 
 
 @pytest.mark.process
