@@ -13,7 +13,6 @@ from benchmarks.reading_files.readers import ours
 LEAST_FOUND, MOST_WRONG = 0.97, 0.002
 READ_BY_MODELS = ("recorded", "recorded_cases", "pdf_cases")
 DOWNLOADED = ("packages",)
-NOT_YET = ("word", "slides", "office_cases", "web_cases")
 
 
 def file_with(*facts) -> FileWithFacts:
@@ -36,7 +35,7 @@ def family(name: str):
 
 @pytest.mark.exhaustive
 @pytest.mark.process
-@pytest.mark.parametrize("name", [family(name) for name in reading_files.FAMILIES if name not in DOWNLOADED + NOT_YET])
+@pytest.mark.parametrize("name", [family(name) for name in reading_files.FAMILIES if name not in DOWNLOADED])
 def test_facts_are_found_and_what_is_missing_is_counted(name: str, tmp_path: Path):
     read = ours()
     total = Score()
