@@ -10,7 +10,22 @@ from importlib import import_module
 from .corpus import Family
 from .facts import FileWithFacts
 
-FAMILIES = ("pdf", "pdf_tables", "word", "sheets", "slides", "web", "mail", "plain", "recorded", "packages")
+FAMILIES = (
+    "pdf",
+    "pdf_tables",
+    "pdf_cases",
+    "word",
+    "sheets",
+    "slides",
+    "office_cases",
+    "web",
+    "mail",
+    "plain",
+    "web_cases",
+    "recorded",
+    "recorded_cases",
+    "packages",
+)
 
 
 def family(name: str) -> list[FileWithFacts]:

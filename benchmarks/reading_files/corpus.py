@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from .facts import Fact, FileWithFacts
+from .facts import Fact, FileWithFacts, flat
 
 REPOSITORY = Path(__file__).parents[2]
 CACHE = REPOSITORY / ".cache" / "reading"
@@ -29,7 +29,7 @@ class Family:
         """Adds the file that a function writes."""
 
         def add(make: Callable[[Path], object]) -> Callable[[Path], object]:
-            self.files.append(FileWithFacts(name, make, _flat(facts), source or self._source))
+            self.files.append(FileWithFacts(name, make, flat(facts), source or self._source))
             return make
 
         return add
@@ -43,13 +43,13 @@ class Family:
                 make(original)
                 by_libreoffice(original, path)
 
-        self.files.append(FileWithFacts(name, convert, _flat(facts), f"{self._source}, saved by LibreOffice"))
+        self.files.append(FileWithFacts(name, convert, flat(facts), f"{self._source}, saved by LibreOffice"))
 
     def taken(self, path: str, source: str, *facts: Fact | Iterable[Fact], name: str = "") -> None:
         """Adds a file of this repository."""
         original = REPOSITORY / path
         self.files.append(
-            FileWithFacts(name or original.name, lambda copy: shutil.copyfile(original, copy), _flat(facts), source)
+            FileWithFacts(name or original.name, lambda copy: shutil.copyfile(original, copy), flat(facts), source)
         )
 
 
@@ -72,13 +72,3 @@ def by_libreoffice(original: Path, path: Path) -> None:
         if not saved.exists():
             raise RuntimeError(f"LibreOffice did not save {path.name}: {done.stdout}{done.stderr}")
         shutil.move(saved, path)
-
-
-def _flat(facts: Iterable[Fact | Iterable[Fact]]) -> list[Fact]:
-    flat: list[Fact] = []
-    for fact in facts:
-        if isinstance(fact, Iterable):
-            flat += fact
-        else:
-            flat.append(fact)
-    return flat

@@ -10,7 +10,7 @@ import csv
 import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -46,6 +46,11 @@ class Fact(Protocol):
         """Whether it is about what must not be read as the file's words: not to find it is right."""
         ...
 
+    @property
+    def losses(self) -> str:
+        """A regular expression of the losses and warnings that say that it is missing; none if it is empty."""
+        ...
+
     def verdict(self, reading: Reading) -> Verdict:
         """Returns whether the text says it, does not, or says something else instead."""
         ...
@@ -78,7 +83,8 @@ class Score:
     found: int = 0
     wrong: int = 0
     uncounted: int = 0
-    """Facts, and words that were left out, that are missing where neither a loss nor a warning nor an error says so."""
+    """Facts, and words that were left out, that are missing where neither an error nor a loss or warning of their kind
+    says so."""
     faults: tuple[str, ...] = ()
 
     def __add__(self, other: Score) -> Score:
@@ -89,11 +95,10 @@ class Score:
 def score(file: FileWithFacts, result: Mapping[str, Any]) -> Score:
     """Compares the facts of a file with what a reader printed: `text`, `lost`, `warnings` or `error`."""
     reading = Reading(result.get("text", ""))
-    is_silent = not any(result.get(name) for name in ("lost", "warnings", "error"))
     total = Score(1, faults=(f"{file.name}: {result['error']}",) if "error" in result else ())
     for fact in file.facts:
         verdict = fact.verdict(reading)
-        is_uncounted = verdict == "missing" and is_silent
+        is_uncounted = verdict == "missing" and not _is_counted(fact, result)
         is_fault = verdict == "wrong" or is_uncounted or (verdict == "missing" and not fact.is_trap)
         total += Score(
             facts=not fact.is_trap,
@@ -104,6 +109,14 @@ def score(file: FileWithFacts, result: Mapping[str, Any]) -> Score:
             faults=(f"{file.name}: {verdict}: {fact}",) if is_fault else (),
         )
     return total
+
+
+def _is_counted(fact: Fact, result: Mapping[str, Any]) -> bool:
+    """Returns whether an error says that a fact is missing, or a loss or warning of its kind."""
+    if "error" in result:
+        return True
+    said = (*result.get("lost", ()), *result.get("warnings", ()))
+    return bool(fact.losses) and any(re.search(fact.losses, each) for each in said)
 
 
 class Reading:
@@ -161,6 +174,7 @@ class Says:
 
     ways: tuple[str, ...]
     never: tuple[str, ...] = ()
+    losses: str = ""
     is_trap: bool = False
 
     def verdict(self, reading: Reading) -> Verdict:
@@ -175,6 +189,7 @@ class InOrder:
     """Words that follow each other, with whatever between them."""
 
     texts: tuple[str, ...]
+    losses: str = ""
     is_trap: bool = False
 
     def verdict(self, reading: Reading) -> Verdict:
@@ -193,6 +208,7 @@ class Struck:
     """Words that are struck through or deleted: they may be left out, but not be said like any others."""
 
     text: str
+    losses: str = r"delet|struck|tracked"
     is_trap: bool = True
 
     def verdict(self, reading: Reading) -> Verdict:
@@ -208,6 +224,7 @@ class Unseen:
     """Words that nobody sees who opens the file: they may be left out or marked as hidden, but not said like others."""
 
     text: str
+    losses: str = r"hidden|invisible|switched off|without scripts"
     is_trap: bool = True
 
     def verdict(self, reading: Reading) -> Verdict:
@@ -226,6 +243,7 @@ class Cell:
     heads: tuple[str, ...]
     row: tuple[str, ...]
     column: int
+    losses: str = r"cells|rows|columns|tables|sheets"
     is_trap: bool = False
 
     def verdict(self, reading: Reading) -> Verdict:
@@ -283,6 +301,22 @@ def says(*ways: str, never: str | tuple[str, ...] = ()) -> Says:
 def each(*texts: str) -> list[Says]:
     """Each of the words is in the text."""
     return [Says((text,)) for text in texts]
+
+
+def counted_as(losses: str, *facts: Fact | Iterable[Fact]) -> list[Fact]:
+    """The facts, which are missing without a fault where a loss or warning is found by this regular expression."""
+    return [replace(fact, losses=losses) for fact in flat(facts)]
+
+
+def flat(facts: Iterable[Fact | Iterable[Fact]]) -> list[Fact]:
+    """The facts and those of lists of facts, in order."""
+    found: list[Fact] = []
+    for fact in facts:
+        if isinstance(fact, Iterable):
+            found += fact
+        else:
+            found.append(fact)
+    return found
 
 
 def table(heads: Sequence[str], *rows: Sequence[str]) -> list[Cell]:

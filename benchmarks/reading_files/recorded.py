@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from .corpus import REPOSITORY, Family
-from .facts import each, in_order, says
+from .facts import counted_as, each, in_order, says
 
 RECORDED = Family("Pillow")
 
@@ -21,7 +21,7 @@ NOTICE = (
     "Boats over 12 m call 0123 456789",
     "Next inspection: 14 June 2026",
 )
-SEEN = [*each(*NOTICE[1:]), in_order(*NOTICE)]
+SEEN = counted_as("pictures|regions", each(*NOTICE[1:]), in_order(*NOTICE))
 
 
 def drawn(lines: Sequence[str], width: int = 900, size: int = 30) -> Image.Image:
@@ -71,7 +71,7 @@ def tall(path: Path) -> None:
 @RECORDED.file(
     "picture_in_report.docx",
     SEEN,
-    in_order("Before the notice.", "Harbour office", "After the notice."),
+    counted_as("pictures", in_order("Before the notice.", "Harbour office", "After the notice.")),
     source="python-docx, Pillow",
 )
 def picture_in_report(path: Path) -> None:

@@ -17,8 +17,9 @@ _SAME_LINE = 0.5
 _SAME_ROW = 0.5
 """The distance of a line's middle from the middle of the row, in heights."""
 _CERTAIN = 0.94
-"""The confidence from which a line is taken for right: over 14 kinds of degraded images, no right line was below it,
-and 39 of 53 lines with a mistake were."""
+"""The confidence from which a line is taken for right. In typefaces on which it was not chosen, 11 of 27 lines with a
+mistake are below it, and 1 of 202 without one.
+"""
 _PARAGRAPH = 1.0
 """The gap between rows, in heights of a row, from which it separates paragraphs."""
 

@@ -211,11 +211,11 @@ class TextReader:
     def _loaded(self, threads: int) -> Any:
         if self._engine is None:
             try:
-                from rapidocr import RapidOCR
+                from .recogniser import SpacedOCR
             except ImportError as error:
                 raise missing_extra("Reading text in images", "rapidocr", "images") from error
             with native_call("RapidOCR"):
-                self._engine = RapidOCR(
+                self._engine = SpacedOCR(
                     params={
                         "Global.log_level": "critical",
                         "Global.text_score": 0.0,  # lines that cannot be read are counted

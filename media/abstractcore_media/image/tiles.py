@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
     from PIL.Image import Image
+
+    Seam = NDArray[numpy.int64]
 
 LONGEST_EDGE = 2000
 """Pixels of a tile, as it is read: the detector of lines reduces larger images to it."""
@@ -68,18 +72,17 @@ def _strips(image: Image, scale: float) -> Iterator[Tile]:
         before = after
 
 
-def _cut(part: Image, start: int, before: Any, after: Any, *, is_tall: bool) -> Image:
+def _cut(part: Image, start: int, before: Seam | None, after: Seam | None, *, is_tall: bool) -> Image:
     """Returns a part with what is before its first seam and after its second one painted like these seams."""
-    import numpy as np
+    import numpy
     from PIL.Image import fromarray
 
-    numpy: Any = np
     if before is None and after is None:
         return part
     pixels = numpy.array(part)
     rows = pixels.swapaxes(0, 1) if is_tall else pixels
-    places = numpy.arange(rows.shape[1])[None, :]
-    every = numpy.arange(rows.shape[0])
+    places = numpy.arange(rows.shape[1], dtype=numpy.int64)[None, :]
+    every = numpy.arange(rows.shape[0], dtype=numpy.int64)
     for seam, is_first in ((before, True), (after, False)):
         if seam is not None:
             at = (seam - start).clip(0, rows.shape[1] - 1)
@@ -89,7 +92,7 @@ def _cut(part: Image, start: int, before: Any, after: Any, *, is_tall: bool) -> 
     return fromarray(pixels)
 
 
-def _seam(image: Image, start: int, end: int, *, is_tall: bool) -> Any:
+def _seam(image: Image, start: int, end: int, *, is_tall: bool) -> Seam:
     """Returns for each line of pixels across the longer edge where it is cut, between `start` and `end`: the way from
     edge to edge that has the least ink on it.
     """
@@ -103,17 +106,16 @@ def _seam(image: Image, start: int, end: int, *, is_tall: bool) -> Any:
     edges = numpy.zeros(levels.shape, "uint8")
     edges[:, 1:] = abs(levels[:, 1:] - levels[:, :-1])
     edges[1:] = numpy.maximum(edges[1:], abs(levels[1:] - levels[:-1]))
-    ink = numpy.asarray(fromarray(edges).filter(BoxBlur((_WIDTH_OF_INK, _HEIGHT_OF_INK))), "float32") + _STEP
+    ink = numpy.asarray(fromarray(edges).filter(BoxBlur((_WIDTH_OF_INK, _HEIGHT_OF_INK))), "float64") + _STEP
     margin = 2 * _WIDTH_OF_INK  # what is close to it is not all in the ink
     return start + margin + _cheapest_way(ink[:, margin:-margin])
 
 
-def _cheapest_way(ink: Any) -> Any:
+def _cheapest_way(ink: NDArray[numpy.float64]) -> Seam:
     """Returns the column of each row of the way from the first row to the last one that costs least, sideways too."""
-    import numpy as np
+    import numpy
 
-    numpy: Any = np
-    sums = ink.cumsum(axis=1)
+    sums: NDArray[numpy.float64] = ink.cumsum(axis=1)
     costs = numpy.empty_like(ink)
     costs[0] = ink[0]
     for row in range(1, len(ink)):
@@ -121,11 +123,11 @@ def _cheapest_way(ink: Any) -> Any:
         from_left = numpy.minimum.accumulate(above - total + own) + total
         from_right = numpy.minimum.accumulate((above + total)[::-1])[::-1] - total + own
         numpy.minimum(from_left, from_right, out=costs[row])
-    columns = numpy.arange(ink.shape[1])
     way = numpy.empty(len(ink), "int64")
     way[-1] = column = int(costs[-1].argmin())
     for row in range(len(ink) - 1, 0, -1):
-        to_here = abs(sums[row] - sums[row][column])
-        to_here += numpy.where(columns < column, ink[row], ink[row][column])
+        to_here = ink[row].copy()
+        to_here[column:] = to_here[column]
+        to_here += abs(sums[row] - sums[row, column])
         way[row - 1] = column = int((costs[row - 1] + to_here).argmin())
     return way

@@ -147,6 +147,15 @@ def test_items_of_lists_have_the_numbers_and_letters_that_are_shown():
     assert text_of(page) == "c. x\nab. y\nac. z\n1. p\n0. q\nIV. r\n4000. s\n-1. t\n- u"
 
 
+def test_reversed_list_without_a_start_has_no_false_numbers():
+    assert text_of("<ol reversed><li>p<li>q</ol>") == "- p\n- q"
+
+
+@pytest.mark.parametrize("style", ["opacity: 0", "font-size:0px;color:red", "color:red;opacity:0.0"])
+def test_words_that_a_style_makes_invisible_are_not_read(style: str):
+    assert text_of(f"<p style='{style}'>unseen</p><p style='opacity:0.5;font-size:0.8em'>seen</p>") == "seen"
+
+
 def test_readings_stand_after_their_base_even_without_end_tags():
     assert text_of("<ruby>漢<rt>kan<rt>kara</ruby>字") == "漢(kan)(kara)字"
 

@@ -9,7 +9,10 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from ..blocks import Block
 
 _MAX_SPAN, _MAX_COLUMNS, _MAX_COVERED = 100, 1_000, 10_000
-_HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_HIDDEN = re.compile(
+    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0(?:\.0)?(?:px|pt|em|%)?\s*(?:;|$))",
+    re.IGNORECASE,
+)
 _PHRASES = frozenset(("a", "abbr", "b", "code", "em", "i", "mark", "small", "span", "strong", "sub", "sup"))
 _TO_THE_END = 1 << 16
 _MAX_DEPTH, _MAX_NODES = 100, 20_000
@@ -82,7 +85,8 @@ class HtmlList:
     """The count of the items of a list that is being read."""
 
     def __init__(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self._is_numbered = tag == "ol"
+        # The number of the first item of a reversed list is that of its items, which are still to come.
+        self._is_numbered = tag == "ol" and ("reversed" not in attributes or "start" in attributes)
         self._style = attributes.get("type", "1")
         self._step = -1 if "reversed" in attributes else 1
         self._next = _whole(attributes.get("start", ""), 1)
