@@ -9,13 +9,10 @@ from typing import Any
 
 from ..blocks import Block, BlockPlace, LostContent, Picture
 from ..office.embedded import file_of_object
+from . import office_art
 from .ppt_records import DAMAGES, PresentationRecords, Record
 
-_TWO_CHECKSUMS = frozenset((0x3D5, 0x217, 0x543, 0x46B, 0x6E3, 0x6E1, 0x7A9, 0x6E5))
-"""The instances of pictures that begin with two checksums."""
-_EMF, _WMF, _PICT, _DIB = 0xF01A, 0xF01B, 0xF01C, 0xF01F
-_BITMAPS = (0xF01D, 0xF01E, _DIB, 0xF029, 0xF02A)
-_CHECKSUM, _METAFILE_HEADER, _ENTRY = 16, 34, 36
+_ENTRY = 36
 _RECORDINGS = {
     "ExternalVideo",
     "ExternalAviMovie",
@@ -64,24 +61,8 @@ class PresentationObjects:
         """Returns the picture with a number from 1; one that is not in the file is lost."""
         name = f"picture {index}"
         offset = self._entries[index - 1] if 0 < index <= len(self._entries) else None
-        try:
-            data = self._picture(offset) if offset is not None else b""
-        except (*DAMAGES, zlib.error):
-            data = b""
-        return Picture(data, name, place, alt) if data else LostContent("pictures", 1, where=name)
-
-    def _picture(self, offset: int) -> bytes:
-        version, kind, size = struct.unpack_from("<HHI", self._pictures, offset)
-        content = self._pictures[offset + 8 : offset + 8 + size]
-        at = 2 * _CHECKSUM if version >> 4 in _TWO_CHECKSUMS else _CHECKSUM
-        if kind in (_EMF, _WMF, _PICT):
-            is_packed = content[at + _METAFILE_HEADER - 2] == 0
-            content = content[at + _METAFILE_HEADER :]
-            return self._inflated(content) if is_packed else content
-        if kind not in _BITMAPS:
-            return b""
-        content = content[at + 1 :]
-        return _bitmap(content) if kind == _DIB else content
+        found = office_art.picture(self._pictures, offset, self._work) if offset is not None else None
+        return LostContent("pictures", 1, where=name) if found is None else Picture(found[0], name, place, alt)
 
     def object(self, number: int, slide: int, place: BlockPlace) -> Iterator[Block]:
         """Yields the file that a shape embeds; else what it is, as lost."""
@@ -131,10 +112,3 @@ def _inside(record: Record, kind: str) -> Iterator[Record]:
             yield each
         elif each.kind in ("DggContainer", "BStoreContainer", "ExternalVideo"):
             yield from _inside(each, kind)
-
-
-def _bitmap(content: bytes) -> bytes:
-    """Returns a BMP file, whose header such pictures lack."""
-    size, bits, colors = struct.unpack_from("<I10xH16xI", content)
-    palette = 4 * (colors or (1 << bits if bits <= 8 else 0))
-    return struct.pack("<2sIII", b"BM", 14 + len(content), 0, 14 + size + palette) + content
