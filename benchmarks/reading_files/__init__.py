@@ -5,6 +5,7 @@ A module describes a family of files: above the function that makes a file stand
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import import_module
 
 from .corpus import Family
@@ -35,5 +36,9 @@ def family(name: str) -> list[FileWithFacts]:
 
 
 def all_files() -> list[FileWithFacts]:
-    """The files of all families."""
-    return [file for name in FAMILIES for file in family(name)]
+    """The files of all families; two of them must not have one name."""
+    files = [file for name in FAMILIES for file in family(name)]
+    twice = [name for name, number in Counter(file.name for file in files).items() if number > 1]
+    if twice:
+        raise ValueError(f"files of one name: {', '.join(twice)}")
+    return files

@@ -215,19 +215,19 @@ LONG_REMARK = "to be counted again in spring by two people"
 
 
 @PDF_CASES.file(
-    "wrapped_cells.pdf",
+    "wrapped_remarks.pdf",
     table(WRAPPED, ("Rope", "40", LONG_REMARK), ("Anchor", "", "sold"), ("Oil", "(1,204)", "")),
 )
-def wrapped_cells(path: Path) -> None:
+def wrapped_remarks(path: Path) -> None:
     rows = [WRAPPED, ("Rope", "40", text(LONG_REMARK)), ("Anchor", "", "sold"), ("Oil", "(1,204)", "")]
     built(path, Table(rows, colWidths=(90, 60, 110), style=GRID))
 
 
 @PDF_CASES.file(
-    "table_over_pages.pdf",
+    "boats_over_pages.pdf",
     table(("Boat", "Length", "Berth"), ("Boat 3", "8.3 m", "B3"), ("Boat 60", "8.60 m", "B60"), ("Boat 77", "", "B77")),
 )
-def table_over_pages(path: Path) -> None:
+def boats_over_pages(path: Path) -> None:
     rows = [("Boat", "Length", "Berth")]
     rows += [(f"Boat {n}", "" if n % 7 == 0 else f"8.{n} m", f"B{n}") for n in range(1, 90)]
     built(path, Table(rows, colWidths=(90, 80, 80), style=GRID, repeatRows=1))

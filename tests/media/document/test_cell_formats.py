@@ -132,8 +132,9 @@ def test_links_of_cells_keep_their_addresses():
     book = openpyxl.Workbook()
     book.active["A1"] = "rules"
     book.active["A1"].hyperlink = "https://example.org/rules"
+    book.active["A1"].hyperlink.location = "part-2"
     book.active["A1"].comment = Comment("old", "Ann")
-    assert rows_of(book) == ["| [rules](https://example.org/rules) [comment by Ann: old] |"]
+    assert rows_of(book) == ["| [rules](https://example.org/rules#part-2) [comment by Ann: old] |"]
 
 
 def test_rich_text_and_fonts_of_cells_keep_their_marks():

@@ -19,6 +19,7 @@ from docx.oxml import parse_xml
 from PIL import Image
 
 from abstractcore_media.document.counting import numbered as number_text
+from abstractcore_media.document.office.docx_runs import address_of_link
 from tests.media.document.documents import converted, losses
 from tests.media.document.numbered_documents import WORD, add_item, level, numbered, saved
 from tests.media.document.ole_files import ole_file
@@ -275,6 +276,29 @@ def test_links_of_headers_are_their_own():
     link = f'<w:hyperlink {WORD} xmlns:r="{RELATIONSHIPS}" r:id="{key}"><w:r><w:t>here</w:t></w:r></w:hyperlink>'
     header.paragraphs[0]._p.append(parse_xml(link))
     assert lines(document)[0] == "[header: [here](http://header.test)]"
+
+
+@pytest.mark.parametrize(
+    ("code", "address"),
+    [
+        ('HYPERLINK "http://a.test/b" \\l "part-2"', "http://a.test/b#part-2"),
+        ('HYPERLINK "http://a.test/b" \\o "tip" \\l "part-2"', "http://a.test/b#part-2"),
+        ('HYPERLINK "http://a.test/b#c" \\l "part-2"', "http://a.test/b#c"),
+        ('HYPERLINK "http://a.test/b"', "http://a.test/b"),
+        ('HYPERLINK \\l "part-2"', ""),
+    ],
+)
+def test_addresses_of_links_have_their_place(code: str, address: str):
+    assert address_of_link(code) == address
+
+
+def test_links_have_the_place_that_they_name_besides():
+    document = docx.Document()
+    key = document.part.relate_to("http://a.test/b", RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    attributes = f'{WORD} xmlns:r="{RELATIONSHIPS}" r:id="{key}" w:anchor="c"'
+    link = parse_xml(f"<w:hyperlink {attributes}><w:r><w:t>here</w:t></w:r></w:hyperlink>")
+    document.add_paragraph()._p.append(link)
+    assert lines(document) == ["[here](http://a.test/b#c)"]
 
 
 def embed(document: Document, data: bytes, name: str, tag: str = "<w:r><w:object><o:OLEObject {}/></w:object></w:r>"):

@@ -11,7 +11,7 @@ from ..equations import in_markdown, latex_of_office
 from ..marks import NO_PROPERTIES, PLAIN, MarkedText, Marks, with_reading
 from ..vocabularies import HIDDEN_TEXTS, LossCounter
 from .docx_styles import Styles, child_value, is_on, number_of, run_properties
-from .package import Relationship
+from .package import Relationship, address_with_place
 from .symbol_fonts import symbol
 
 DELETIONS = "tracked deletions"
@@ -20,6 +20,7 @@ _SKIPPED = frozenset({"pPr", "rPr", "sdtPr", "rubyPr"})
 _DRAWINGS = frozenset({"drawing", "pict", "object"})
 _CHARACTERS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "softHyphen": ""}
 _LINK = re.compile(r'\s*HYPERLINK\s+(?:"([^"]{1,2000})"|([^"\s\\]\S{0,2000}))', re.IGNORECASE)
+_PLACE_OF_LINK = re.compile(r'\\l\s+"([^"]{1,2000})"')
 _IS_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}:")
 
 
@@ -136,7 +137,8 @@ class Runs:
 
     def _link(self, element: Element) -> None:
         relation = self._relations.get(element.get("r:id", ""))
-        self._linked(element, relation.target if relation is not None and relation.is_external else "")
+        address = relation.target if relation is not None and relation.is_external else ""
+        self._linked(element, address_with_place(address, element.get("anchor", "")))
 
     def _linked(self, element: Element, target: str) -> None:
         self._text.add("[" if target else "")
@@ -194,7 +196,10 @@ def address_of_link(code: str) -> str:
     """Returns the address that a field links to; "" for a place in the file, and for other fields."""
     found = _LINK.match(code)
     address = (found[1] or found[2]) if found else ""
-    return address if _IS_ADDRESS.match(address) else ""
+    if found is None or not _IS_ADDRESS.match(address):
+        return ""
+    place = _PLACE_OF_LINK.search(code, found.end())
+    return address_with_place(address, place[1] if place else "")
 
 
 def _form_state(form: Element) -> str:

@@ -26,6 +26,11 @@ class Relationship:
     is_external: bool = False
 
 
+def address_with_place(address: str, place: str) -> str:
+    """Returns an address with the place in it that a link names besides."""
+    return f"{address}#{place}" if address and place and "#" not in address else address
+
+
 class Package:
     """The parts of a file. `what` names the format in errors."""
 

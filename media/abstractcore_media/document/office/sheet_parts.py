@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from ..blocks import Block, BlockPlace, LostContent, MarkdownText
 from ..sheets import comment_text
 from ..xml_elements import text_inside
-from .package import Package, Relationship
+from .package import Package, Relationship, address_with_place
 
 AFTER_ROWS = ("dataValidation", "headerFooter")
 """Elements that `blocks_after_rows` reads."""
@@ -58,8 +58,13 @@ def links_of(package: Package, path: str, relations: Mapping[str, Relationship])
     """Returns the addresses that cells are linked to; the sheet is read for them only if it has some."""
     if not any(each.kind == "hyperlink" for each in relations.values()):
         return {}
-    found = ((each.get("ref", ""), relations.get(each.get("r:id", ""))) for each in package.elements(path, "hyperlink"))
-    return {ref.partition(":")[0]: each.target for ref, each in found if each is not None and each.is_external}
+    links: dict[str, str] = {}
+    for each in package.elements(path, "hyperlink"):
+        relation = relations.get(each.get("r:id", ""))
+        if relation is not None and relation.is_external:
+            cell = each.get("ref", "").partition(":")[0]
+            links[cell] = address_with_place(relation.target, each.get("location", ""))
+    return links
 
 
 def blocks_after_rows(elements: Iterable[Element], sheet: str) -> Iterator[Block]:
