@@ -97,9 +97,7 @@ TRACKED = [
     Struck("80 euros"),
     says("85 euros"),
     says("moor at the quay of members."),
-    says(
-        "Boats moor at", "Boats ~~of members~~moor at", "Boats ~~of members~~ moor at", never="Boats of members moor"
-    ),
+    says("Boats moor at", "Boats ~~of members~~moor at", "Boats ~~of members~~ moor at", never="Boats of members moor"),
     Unseen("Members of the board pay nothing."),
     raised("10", "6", " boats"),
 ]

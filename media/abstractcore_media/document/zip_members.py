@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Generator, Iterator
@@ -14,6 +15,8 @@ from .vocabularies import LossCounter
 from .work_limits import Work
 
 _CHUNK = 1 << 16
+_END = struct.Struct("<4s12xI2x")
+"""The end of a directory: its signature, and where the directory begins (APPNOTE.TXT 4.3.16)."""
 
 
 class ZipMembers:
@@ -27,6 +30,8 @@ class ZipMembers:
         self._what = what
         with self._explained():
             self._zip = zipfile.ZipFile(io.BytesIO(data))
+            if _has_directory_of_a_member(data, self._zip.start_dir):
+                raise zipfile.BadZipFile("its directory is that of an archive in it")
         if len(self._zip.infolist()) > work.limits.members:
             raise work.too_large(f"it has more than {work.limits.members:,} members")
         self._infos = {info.filename.lower().lstrip("/"): info for info in self._zip.infolist()}
@@ -73,3 +78,14 @@ class ZipMembers:
             yield
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
             raise self._work.corrupt(self._what, "its ZIP archive is damaged or truncated") from error
+
+
+def _has_directory_of_a_member(data: bytes, begin: int) -> bool:
+    """Returns whether the directory that was found is that of an archive which is stored in this one: where a file is
+    cut, its own is missing. What stands before an archive, as in programs that unpack themselves, is no member.
+    """
+    at = data.rfind(b"PK\x05\x06")
+    if at < 0 or not data.startswith(b"PK\x03\x04") or len(data) < at + _END.size:
+        return False
+    _, stated = _END.unpack_from(data, at)
+    return stated not in (begin, 0xFFFFFFFF)

@@ -25,9 +25,9 @@ PNG = (FILES / "small.png").read_bytes()
 READS = replace(NO_MODELS, to_text=lambda part: Conversion(part.blob.read().decode("utf-8", "replace"), "text"))
 
 
-def zipped(members: dict[str, bytes | str]) -> bytes:
+def zipped(members: dict[str, bytes | str], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", compression) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return file.getvalue()

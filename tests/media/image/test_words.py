@@ -211,6 +211,7 @@ def test_time_limit_that_is_over_is_an_error(handler: ImageHandler):
 
 def test_missing_ocr_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rapidocr", None)
+    monkeypatch.delitem(sys.modules, "abstractcore_media.image.recogniser", raising=False)
     monkeypatch.setattr(ocr, "shared_reader", TextReader)  # one that has not loaded its models
     with pytest.raises(MissingExtraError, match="rapidocr") as caught:
         convert(ImageHandler(), FILES / "small.png", "ocr", "observe")
