@@ -82,7 +82,7 @@ class ZipMembers:
 
 def _has_directory_of_a_member(data: bytes, begin: int) -> bool:
     """Returns whether the directory that was found is that of an archive which is stored in this one: where a file is
-    cut, its own is missing. What stands before an archive, as in programs that unpack themselves, is no member.
+    cut, its own is missing.
     """
     at = data.rfind(b"PK\x05\x06")
     if at < 0 or not data.startswith(b"PK\x03\x04") or len(data) < at + _END.size:
