@@ -33,17 +33,20 @@ from ..schema import (
 from .loop_rules import callable_tools, continues, with_steps
 
 
-def loop_of(journal: Journal) -> ToolLoop | None:
-    """Returns the state of the loop that a journal holds, for `llm.resume`; None for an empty journal.
+def loop_of(journal: Journal | str | os.PathLike[str]) -> ToolLoop | None:
+    """Returns the state of the loop that a journal, or that of a path, holds, for `llm.resume`; None for an empty one.
 
     A call that was begun and has no result is allowed again if its tool is idempotent or read-only; any other waits,
     with the reason "interrupted". Opens the journal and closes it. Raises `JournalError` for events in an impossible
-    order, and as `journal.open` does.
+    order, and as `journal.open` does; `InvalidInputError` for anything else.
     """
+    opened = journal_of(journal)
+    if not isinstance(opened, Journal):
+        raise InvalidInputError(f"expected a path or a Journal, got {type(journal).__name__}", path="journal")
     try:
-        return loop_after(journal.open())
+        return loop_after(opened.open())
     finally:
-        journal.close()
+        opened.close()
 
 
 def loop_after(entries: Iterable[JournalEntry]) -> ToolLoop | None:
@@ -225,6 +228,8 @@ class FileJournal:
             number = private(str(self.path), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise self._error(f"cannot be opened: {error.strerror or error}") from None
+        except ValueError as error:  # no file system has such a name
+            raise self._error(f"cannot be opened: {error}") from None
         file = os.fdopen(number, "r+b", buffering=0)
         try:
             if not _lock_file(file):

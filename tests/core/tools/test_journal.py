@@ -267,7 +267,7 @@ def test_a_file_that_is_not_a_journal_is_refused_and_kept(tmp_path: Path, data: 
 
 
 def test_a_path_that_cannot_be_a_file_is_an_error(tmp_path: Path):
-    for path in (tmp_path, tmp_path / "none" / "journal"):
+    for path in (tmp_path, tmp_path / "none" / "journal", "a\0b", "\ud800"):
         with pytest.raises(JournalError, match="cannot be opened"):
             scripted("-").generate("Go.", tools=[pay], run_tools=ToolPolicy(journal=path))
 
@@ -468,8 +468,15 @@ def test_a_start_with_a_later_state_is_a_snapshot(way: Way):
     assert loop_of(compacted).status == "answered"
 
 
-def test_an_empty_journal_holds_no_loop():
+def test_an_empty_journal_holds_no_loop(tmp_path: Path):
     assert loop_of(MemoryJournal()) is None
+    assert loop_of(tmp_path / "journal") is None
+
+
+def test_a_loop_is_of_a_path_or_a_journal(path: Path):
+    assert loop_of(path) == loop_of(str(path)) == FileJournal(path).loop()
+    with pytest.raises(InvalidInputError, match="expected a path or a Journal, got int"):
+        loop_of(7)  # pyright: ignore[reportArgumentType]
 
 
 def test_the_id_of_a_loop_can_be_given(way: Way):
