@@ -14,38 +14,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints, overload
 
 from .base_error import SchemaError, shown
 from .blobs import Blob
-from .calls import Message, ModelCall, OutputSchema, Sampling
+from .calls import Message, ModelCall
 from .codec import json_of
 from .deltas import Delta
-from .evidence import Check, Evidence, Source, Verification
 from .json_values import as_float, check_text, freeze
-from .media_controls import MediaControls
-from .media_decisions import DrawnText, MediaAnchor, MediaLoss, MediaSent, MediaText
-from .media_facts import MediaFacts, MediaProgress
-from .media_results import HeardReply, MediaResult, MediaVerification, SpokenPiece, SpokenWord, TranscriptResult
-from .parts import Citation, Part
-from .provider_resources import CachedContent, StoredFile
-from .records import CallRecord, CostRange, ErrorRecord, Plan
-from .replies import Billing, CallWarning, ModelReply, Usage
-from .responses import AttemptRecord, EvidenceMap, GenerateResponse
-from .tool_loops import (
-    AllowedCall,
-    InputRequest,
-    InputResponse,
-    JournalEntry,
-    OutputAttempt,
-    PendingCall,
-    Question,
-    ToolAnswer,
-    ToolLoop,
-)
-from .tool_steps import CallProgress, ToolEvent, ToolStep
-from .tools import CachePoint, HostedTool, ToolChoice, ToolSpec
-from .transcripts import DroppedSpan, Transcript, TranscriptSegment, TranscriptWord
+from .parts import Part
+from .records import CallRecord
+from .replies import ModelReply, Usage
+from .responses import GenerateResponse
+from .tool_loops import JournalEntry, ToolAnswer, ToolLoop
+from .tool_steps import ToolEvent, ToolStep
+from .tools import ToolSpec
+from .transcripts import Transcript
 
 T = TypeVar("T")
 _DECIMAL = re.compile(r"[0-9]{1,50}(\.[0-9]{1,50})?")
@@ -204,34 +189,59 @@ def _object_reader(cls: type) -> _Reader:
 
 SCHEMA_VERSION = 1
 
-_CLASSES: tuple[type, ...] = (
-    *(ModelCall, ModelReply, GenerateResponse, CallRecord, Message, Transcript, Blob, Plan),
-    *(HostedTool, OutputSchema, Sampling, ToolChoice, ToolSpec, MediaControls, CachePoint),
-    *(ToolLoop, ToolStep, PendingCall, AllowedCall, ToolAnswer, JournalEntry, OutputAttempt),
-    *(InputRequest, InputResponse, Question),
-    *(AttemptRecord, ErrorRecord, CallWarning, Citation, Billing, CostRange, CallProgress),
-    *(Evidence, EvidenceMap, Verification, Check, Source),
-    *(MediaSent, MediaText, MediaLoss, MediaAnchor, DrawnText, MediaFacts, MediaProgress),
-    *(MediaResult, TranscriptResult, HeardReply, MediaVerification, SpokenPiece, SpokenWord),
-    *(TranscriptSegment, TranscriptWord, DroppedSpan),
-    *(CachedContent, StoredFile),
-)
 
-
-def _type_name(cls: type) -> str:
+def _type_name(name: str) -> str:
     """Returns the `type` of the documents of a class: its name in lower case, with underscores."""
-    return re.sub("(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
 
 
+_FREQUENT = (ModelCall, ModelReply, GenerateResponse, CallRecord, Message, Transcript, Blob)
+_OF_TOOLS = (ToolSpec, ToolLoop, ToolStep, ToolAnswer, JournalEntry)
 _DOCUMENTS: dict[str, type] = {
-    **{_type_name(cls): cls for cls in _CLASSES},
+    **{_type_name(cls.__name__): cls for cls in (*_FREQUENT, *_OF_TOOLS)},
     "token_usage": Usage,  # "usage" is that of a delta
     **{member.type: member for member in (*get_args(Part), *get_args(Delta), *get_args(ToolEvent))},
 }
-"""Every public value of the schema: what a call is given, returns, asks or reports can be kept or sent as JSON. Not
-`MediaDecision`, which has a field `type` itself: it is written in its plan or response.
-"""
 _NAMES = {member: name for name, member in _DOCUMENTS.items()}
+_BY_MODULE = {
+    "calls": "OutputSchema Sampling",
+    "evidence": "Check Evidence Source Verification",
+    "media_controls": "MediaControls",
+    "media_decisions": "DrawnText MediaAnchor MediaLoss MediaSent MediaText",
+    "media_facts": "MediaFacts MediaProgress",
+    "media_results": "HeardReply MediaResult MediaVerification SpokenPiece SpokenWord TranscriptResult",
+    "parts": "Citation",
+    "provider_resources": "CachedContent StoredFile",
+    "records": "CostRange ErrorRecord Plan",
+    "replies": "Billing CallWarning",
+    "responses": "AttemptRecord EvidenceMap",
+    "tool_loops": "AllowedCall InputRequest InputResponse OutputAttempt PendingCall Question",
+    "tool_steps": "CallProgress",
+    "tools": "CachePoint HostedTool ToolChoice",
+    "transcripts": "DroppedSpan TranscriptSegment TranscriptWord",
+}
+"""The other public values of the schema, by their modules, which are imported when a document is of one: all that a
+call is given, returns, asks or reports can be kept or sent as JSON. Not `MediaDecision`, which has a field `type`
+itself: it is written in its plan or response.
+"""
+_OTHERS = {_type_name(name): (module, name) for module, names in _BY_MODULE.items() for name in names.split()}
+
+
+def _class_of(type_name: str) -> type | None:
+    """Returns the class of the documents of a type; None if there is no such type."""
+    if type_name in _OTHERS:
+        module, name = _OTHERS[type_name]
+        return cast(type, getattr(import_module(f".{module}", __package__), name))
+    return _DOCUMENTS.get(type_name)
+
+
+def _name_of(cls: type) -> str | None:
+    """Returns the type of the documents of a class; None if it has none."""
+    found = _NAMES.get(cls)
+    if found is None and cls.__module__.rpartition(".")[0] == __package__:
+        name = _type_name(cls.__name__)
+        return name if name in _OTHERS else None
+    return found
 
 
 def to_json(value: object) -> str:
@@ -239,7 +249,7 @@ def to_json(value: object) -> str:
 
     Raises `SchemaError` for an object of a class without a document type, and as `to_data` does.
     """
-    name = _NAMES.get(type(value))
+    name = _name_of(type(value))
     if name is None:
         raise SchemaError(f"a {type(value).__name__} has no JSON document type")
     tag = "" if hasattr(type(value), "type") else f',"type":"{name}"'
@@ -269,7 +279,7 @@ def from_json(text: str | bytes, expected: type = object) -> object:
         raise SchemaError(
             f"version {shown(version)} is not supported: this release reads version {SCHEMA_VERSION}", "schema_version"
         )
-    cls = _DOCUMENTS.get(str(document.get("type")))
+    cls = _class_of(str(document.get("type")))
     if cls is None:
         raise SchemaError(f"unknown type {shown(document.get('type'))}", "type")
     if not issubclass(cls, expected):
