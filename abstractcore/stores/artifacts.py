@@ -11,8 +11,9 @@ import json
 import logging
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -27,6 +28,7 @@ from ..schema.documents import from_data
 from ..user_folders import data_folder
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+_FIRST_DIGITS = re.compile("[0-9a-f]{2}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -42,6 +44,14 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
+def _names(folder: Path, pattern: re.Pattern[str]) -> Sequence[str]:
+    """Returns the sorted names in a folder that match; none if it does not exist."""
+    try:
+        return sorted(name for name in os.listdir(folder) if pattern.fullmatch(name))
+    except FileNotFoundError:
+        return ()
+
+
 class FileArtifactStore:
     """Stores content under `root`, by default `artifacts` in the user's data folder. The constructor does no I/O.
 
@@ -55,11 +65,11 @@ class FileArtifactStore:
         """Stores `data` and returns the reference to it. Raises `ArtifactError` if it cannot be written."""
         sha256 = hashlib.sha256(data).hexdigest()
         path = self._path(sha256)
-        if not path.exists():
-            try:
+        try:
+            if not path.exists():
                 write_whole(path, data)
-            except OSError as error:
-                raise ArtifactError(f"{path} cannot be written: {error.strerror or error}.") from None
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be written: {error.strerror or error}.") from None
         return Blob.from_artifact(sha256, media_type, len(data), name=name)
 
     def get(self, sha256: str) -> bytes:
@@ -81,8 +91,14 @@ class FileArtifactStore:
         return data
 
     def exists(self, sha256: str) -> bool:
-        """Returns whether content with this hash is stored; it is not read."""
-        return self._path(sha256).is_file()
+        """Returns whether content with this hash is stored; it is not read. Raises `ArtifactError` if its folder cannot
+        be read.
+        """
+        path = self._path(sha256)
+        try:
+            return path.is_file()
+        except OSError as error:
+            raise ArtifactError(f"{path} cannot be read: {error.strerror or error}.") from None
 
     def delete(self, sha256: str) -> bool:
         """Deletes content; returns False if it was not stored. Raises `ArtifactError` if it cannot be deleted."""
@@ -99,12 +115,12 @@ class FileArtifactStore:
         """Yields what is stored, in the order of the hashes. Raises `ArtifactError` if the folder cannot be read."""
         folder = self._folder()
         try:
-            for inner in sorted(folder.glob("[0-9a-f][0-9a-f]")):
-                for path in sorted(inner.glob(f"{inner.name}*")):
-                    if _SHA256.fullmatch(path.name):
-                        with suppress(FileNotFoundError):  # another process has deleted it
-                            state = path.stat()
-                            yield StoredArtifact(path.name, state.st_size, state.st_mtime)
+            for inner in _names(folder, _FIRST_DIGITS):
+                for name in _names(folder / inner, _SHA256):
+                    with suppress(FileNotFoundError):  # another process has deleted it
+                        state = (folder / inner / name).stat()
+                        if name.startswith(inner) and stat.S_ISREG(state.st_mode):
+                            yield StoredArtifact(name, state.st_size, state.st_mtime)
         except OSError as error:
             raise ArtifactError(f"{folder} cannot be read: {error.strerror or error}.") from None
 

@@ -140,3 +140,29 @@ def test_artifact_that_cannot_be_deleted_is_an_error(store):
     path.mkdir()
     with pytest.raises(ArtifactError, match="cannot be deleted"):
         store.delete(blob.sha256)
+
+
+def test_a_folder_that_cannot_be_read_is_not_listed_as_empty(tmp_path: Path):
+    root = tmp_path / "root"
+    root.write_text("a file")
+    with pytest.raises(ArtifactError, match="cannot be read"):
+        list(FileArtifactStore(root).list())
+    assert list(FileArtifactStore(tmp_path / "missing").list()) == []
+
+
+def test_only_files_are_listed(tmp_path: Path):
+    (tmp_path / "ab" / f"ab{'0' * 62}").mkdir(parents=True)
+    assert list(FileArtifactStore(tmp_path).list()) == []
+
+
+def test_content_that_may_not_be_looked_up_is_an_artifact_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    store = FileArtifactStore(tmp_path)
+    monkeypatch.setattr(Path, "is_file", refuse)
+    monkeypatch.setattr(Path, "exists", refuse)
+    with pytest.raises(ArtifactError, match="Permission denied"):
+        store.exists("0" * 64)
+    with pytest.raises(ArtifactError, match="Permission denied"):
+        store.put(b"content", "text/plain")
