@@ -25,6 +25,7 @@ class LoopJournal:
         self._is_locked = False
         self._is_given_up = False
         self._failure: BaseException | None = None
+        self._is_behind = False
 
     async def open(self, given: ToolLoop | None) -> ToolLoop | None:
         """Returns the state of the loop that the journal holds; None for an empty journal.
@@ -86,7 +87,8 @@ class LoopJournal:
 
     def _append(self, entry: JournalEntry) -> None:
         """Writes an event. Nothing more is written when the journal was lost, or failed in a way that it did not
-        foresee: whether it has the event, and whose it is, is not known then.
+        foresee: whether it has the event, and whose it is, is not known then. Without the start or a reply of the
+        loop, later events would make no sense.
         """
         if self._failure is not None:
             raise self._failure
@@ -95,6 +97,10 @@ class LoopJournal:
         except BaseException as error:
             if isinstance(error, JournalLost) or not isinstance(error, JournalError):
                 self._failure = error
+            elif entry.step is not None:
+                self._noted.discard((entry.step.round, entry.step.call.id))  # `end` tries again
+            elif entry.kind in ("start", "reply"):
+                self._is_behind = True
             raise
 
     async def finish(self, loop: ToolLoop) -> None:
@@ -107,7 +113,7 @@ class LoopJournal:
             return
         self._is_open = False
         try:
-            if self._failure is not None:
+            if self._failure is not None or self._is_behind:
                 return
             for step in loop.steps:
                 if (step.round, step.call.id) not in self._noted:

@@ -27,7 +27,7 @@ from abstractcore import (
     loop_of,
     tool,
 )
-from abstractcore.schema import JournalEntry, ToolCall
+from abstractcore.schema import JournalEntry, TextPart, ToolCall
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
@@ -511,3 +511,49 @@ def test_the_idempotency_key_is_the_same_after_a_crash_and_differs_between_calls
     left = cut(journal, "intent", 2)
     way.resume(scripted("Done."), loop_of(left), tools=[send], run_tools=ToolPolicy(journal=left))
     assert keys[3:] == [before]
+
+
+class FullOnce:
+    """A journal that refuses the first event of a kind."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind: str | None = kind
+        self.entries: list[JournalEntry] = []
+
+    def open(self) -> list[JournalEntry]:
+        return [*self.entries]
+
+    def append(self, entry: JournalEntry) -> None:
+        if entry.kind == self.kind:
+            self.kind = None
+            raise JournalError("the disk is full.")
+        self.entries.append(entry)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "noted"),
+    [
+        ("start", []),
+        ("reply", ["start", "request"]),
+        ("step", ["start", "request", "reply", "decision", "intent", "step", "end"]),
+    ],
+)
+def test_nothing_is_noted_that_needs_an_event_which_could_not_be_noted(kind: str, noted: list[str]):
+    @tool
+    def work() -> str:
+        """Works."""
+        return "done"
+
+    journal = FullOnce(kind)
+    llm = scripted(calls(("work", {})), "answer")
+    with pytest.raises(JournalError, match="disk is full"):
+        llm.generate("hi", tools=[work], run_tools=ToolPolicy(journal=journal))
+    assert [entry.kind for entry in journal.entries] == noted
+    loop = loop_of(journal)
+    assert (loop is None) == (kind == "start")
+    if loop is not None:
+        assert [step.result.content for step in loop.steps] == [(TextPart("done"),)] * (kind == "step")
+        assert loop.requests == (1 if kind == "reply" else 0)
