@@ -43,8 +43,9 @@ def loop_of(journal: Journal | str | os.PathLike[str]) -> ToolLoop | None:
     opened = journal_of(journal)
     if not isinstance(opened, Journal):
         raise InvalidInputError(f"expected a path or a Journal, got {type(journal).__name__}", path="journal")
+    entries = opened.open()  # one that is in use is not closed
     try:
-        return loop_after(opened.open())
+        return loop_after(entries)
     finally:
         opened.close()
 

@@ -479,6 +479,15 @@ def test_a_loop_is_of_a_path_or_a_journal(path: Path):
         loop_of(7)  # pyright: ignore[reportArgumentType]
 
 
+def test_a_journal_in_use_stays_open_when_its_loop_is_asked_for(path: Path):
+    journal = FileJournal(path)
+    list(journal.open())
+    with pytest.raises(JournalError, match="is in use"):
+        journal.loop()
+    journal.append(JournalEntry("intent", call=ToolCall("1", "pay")))
+    journal.close()
+
+
 def test_the_id_of_a_loop_can_be_given(way: Way):
     journal = MemoryJournal()
     policy = ToolPolicy(journal=journal, loop_id="run-17", approve=lambda pending: Suspend())
