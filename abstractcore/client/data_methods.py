@@ -56,7 +56,8 @@ class DataMethods:
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
     ) -> Prepared:
         prepared = self._preparer.request(prompt, response_model, request, self, stream=stream)
-        return drive(cast(Any, prepared.prepare(self._pipelines.sync.runtime)))
+        pipeline = self._pipelines.sync
+        return drive(prepared.interruptible(cast(Any, prepared.prepare(pipeline.runtime)), pipeline))
 
     @takes(CallRequest)
     def count_tokens(
@@ -76,7 +77,8 @@ class DataMethods:
         from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
-        return drive(count_tokens(self._pipelines, self._pipelines.sync, prepared))
+        pipeline = self._pipelines.sync
+        return drive(prepared.interruptible(count_tokens(self._pipelines, pipeline, prepared), pipeline))
 
     @takes(CallRequest)
     async def acount_tokens(
@@ -91,7 +93,8 @@ class DataMethods:
         from .operations import count_tokens
 
         prepared = self._preparer.request(prompt, response_model, request, self)
-        return await count_tokens(self._pipelines, self._pipelines.asynchronous, prepared)
+        pipeline = self._pipelines.asynchronous
+        return await prepared.interruptible(count_tokens(self._pipelines, pipeline, prepared), pipeline)
 
     @takes(CallRequest)
     def operate(

@@ -235,7 +235,8 @@ class PreparedRequest(NamedTuple):
             return call
         from ..engine.interruptions import end_on
 
-        return end_on(self.interruption, call, pipeline.runtime)
+        loop = None if self.rounds is None else self.rounds.loop
+        return end_on(self.interruption, call, pipeline.runtime, loop)
 
     def _complete_response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         response = self._response(pipeline)

@@ -18,25 +18,30 @@ from .round_stream import RoundStream
 T = TypeVar("T")
 
 
-async def end_on(interruption: Interruption, call: Coroutine[Any, Any, T], runtime: Runtime) -> T:
-    """Returns the result of `call`; raises `CallInterruptedError` once `interruption` is set.
+async def end_on(
+    interruption: Interruption, call: Coroutine[Any, Any, T], runtime: Runtime, loop: ToolLoop | None
+) -> T:
+    """Returns the result of `call`, which continues `loop`; raises `CallInterruptedError` once `interruption` is set.
 
     The error that the interruption caused in the call is its cause, and gives it its attempts and the state of its
     loop. A call that ends in spite of it returns its result.
     """
     if interruption.is_set:
         call.close()
-        raise _interrupted()
+        raise _interrupted(loop=loop)
     try:
         return await runtime.interruptible(interruption, lambda: call)
     except Exception as error:
         if not interruption.is_set:
             raise
-        raise _interrupted(error) from error
+        raise _interrupted(error, loop=loop) from error
 
 
-def _interrupted(cause: Exception | None = None, partial: ModelReply | None = None) -> CallInterruptedError:
+def _interrupted(
+    cause: Exception | None = None, partial: ModelReply | None = None, loop: ToolLoop | None = None
+) -> CallInterruptedError:
     error = CallInterruptedError("the call was interrupted", partial=partial)
+    error.loop = loop
     known = [*_with_causes(cause)]
     for name in ("attempts", "loop", "provider", "model", "output_attempts"):
         values = (getattr(each, name, None) for each in known)
@@ -129,6 +134,4 @@ class InterruptibleStream(WrappedStream):
             raise self._error(error) from error
 
     def _error(self, cause: Exception | None = None) -> CallInterruptedError:
-        error = _interrupted(cause, self.partial())
-        error.loop = self.loop
-        return error
+        return _interrupted(cause, self.partial(), self.loop)

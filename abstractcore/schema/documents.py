@@ -228,7 +228,7 @@ _OTHERS = {_type_name(name): (module, name) for module, names in _BY_MODULE.item
 
 
 def _class_of(type_name: str) -> type | None:
-    """Returns the class of the documents of a type; None if there is no such type."""
+    """Returns the class for a document type; None for an unknown type."""
     if type_name in _OTHERS:
         module, name = _OTHERS[type_name]
         return cast(type, getattr(import_module(f".{module}", __package__), name))
@@ -236,7 +236,7 @@ def _class_of(type_name: str) -> type | None:
 
 
 def _name_of(cls: type) -> str | None:
-    """Returns the type of the documents of a class; None if it has none."""
+    """Returns the document type of a class; None for a class without one."""
     found = _NAMES.get(cls)
     if found is None and cls.__module__.rpartition(".")[0] == __package__:
         name = _type_name(cls.__name__)

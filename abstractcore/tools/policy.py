@@ -117,8 +117,9 @@ class ToolPolicy:
     At `max_rounds` or `max_calls`, the loop stops, or with `on_limit="answer"` asks the model once more for an answer
     without tools. The loop stops if the same call fails `max_failures` times. `on_event` is called
     with each event as it happens, from the thread in which it happens. `journal` notes each call before and after it
-    runs: the path of a file, or a `Journal`. `loop_id` is the id of a new loop in its journal and traces; default: a
-    random one. `content_labels` are those of the messages and files of the call, beside those of what tools return.
+    runs: the path of a file, or a `Journal`. `loop_id` is the id of a new loop in its journal, traces and idempotency
+    keys, which no other loop may have; default: a random one. `content_labels` are those of the messages and files of
+    the call, beside those of what tools return.
     """
 
     max_rounds: int = 16

@@ -15,6 +15,8 @@ from abstractcore import (
     Interruption,
     InvalidInputError,
     Services,
+    Suspend,
+    ToolPolicy,
     create_llm,
     tool,
 )
@@ -206,3 +208,24 @@ def test_a_call_that_ends_by_itself_is_not_changed_by_its_interruption():
 def test_an_interruption_is_an_interruption():
     with pytest.raises(InvalidInputError, match="interruption: expected an Interruption"):
         scripted("Done.").generate("hi", interruption=threading.Event())  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("method", ["build", "plan", "count_tokens"])
+def test_what_a_call_is_made_of_is_interrupted_too(method: str):
+    interruption = Interruption()
+    interruption.set()
+    with pytest.raises(CallInterruptedError):
+        getattr(scripted("Done."), method)("hi", interruption=interruption)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_loop_whose_interruption_is_set_before_stays_in_the_error(stream: bool):
+    policy = ToolPolicy(approve=lambda pending: Suspend())
+    tools = [slow(threading.Event(), threading.Event())]
+    loop = scripted(calls(("work", {}))).generate("hi", tools=tools, run_tools=policy).loop
+    interruption = Interruption()
+    interruption.set()
+    with pytest.raises(CallInterruptedError) as caught:
+        resumed: Any = scripted("Done.").resume(loop, tools=tools, interruption=interruption, stream=stream)
+        list(resumed)
+    assert caught.value.loop == loop
