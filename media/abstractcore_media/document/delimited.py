@@ -27,7 +27,7 @@ _NAMED_DELIMITER = re.compile(r"sep=(.)(?:\r\n|\r|\n)", re.IGNORECASE)
 """A first line such as "sep=;", with which a file tells spreadsheets its delimiter."""
 _SAMPLE = 20_000
 _END = "\0"
-"""A last line for the parser, which no text has: it stands in a field if that is open at the end."""
+"""A line that is appended for the parser: it becomes a part of a quoted field that is open at the end."""
 
 
 def read(file: DocumentFile) -> Iterator[Block]:

@@ -41,7 +41,7 @@ _JSON_ENDS = {b"{": b"}", b"[": b"]"}
 
 
 def is_cut(data: bytes, media_type: str) -> bool:
-    """Returns whether the content of a file of this type goes on behind its last byte."""
+    """Returns whether a file of this type is cut: whether its content should go on after its last byte."""
     if data.startswith(_OLE):
         return _is_cut_ole(data)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -60,7 +60,7 @@ def is_cut(data: bytes, media_type: str) -> bool:
 
 
 def _is_cut_ole(data: bytes) -> bool:
-    """Returns whether the file allocation table has sectors behind the end (MS-CFB 2.2 to 2.5)."""
+    """Returns whether the file allocation table uses sectors after the end of the file (MS-CFB 2.2 to 2.5)."""
     if len(data) < _OLE_HEADER:
         return True
     (shift,) = struct.unpack_from("<H", data, 30)

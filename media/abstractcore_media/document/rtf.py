@@ -16,7 +16,6 @@ from .blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, fence
 from .counting import numbered
 from .format_handler import DocumentFile
 from .marks import PLAIN, MarkedText, Marks
-from .office.decryption import OLE, decrypted
 from .rtf_source import DELETION, EDGES, END, HEADINGS, MARKED, with_marks
 from .rtf_vocabulary import RTF
 
@@ -52,8 +51,6 @@ def read(file: DocumentFile) -> Iterator[Block]:
     if len(file.data) > _MAX_BYTES:
         raise file.work.too_large(f"it has {len(file.data):,} bytes")
     data = file.data
-    if file.password is not None and data.startswith(OLE):
-        data = decrypted(file)
     if _FORMATS[file.media_type] == "rtf":
         for name in _LOST.findall(data):
             file.losses.meet(name.decode("ascii"))

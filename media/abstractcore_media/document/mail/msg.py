@@ -106,7 +106,7 @@ def _read(mail: _Properties) -> MailMessage:
 
 
 def _count_losses(mail: _Properties) -> None:
-    """Counts the properties that are not read; compressed RTF is lost only if there is no other text."""
+    """Counts the properties that are not read; compressed RTF counts only if the mail has no other body."""
     for path in cast("list[list[str]]", mail.ole.listdir()):
         tag = path[0].removeprefix(_PROPERTY)[:4].upper()
         if len(path) == 1 and path[0].startswith(_PROPERTY) and tag != _COMPRESSED_RTF:

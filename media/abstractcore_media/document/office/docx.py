@@ -187,7 +187,7 @@ class _DocxReader:
                 yield row, self._paragraphs + 1
 
     def _row(self, row: Element, inside: list[Block]) -> list[str]:
-        """Returns the texts of the cells, with those of tables in them; what is no text is added to `inside`."""
+        """Returns the texts of the cells, with those of tables in them; other blocks are added to `inside`."""
         cells: list[str] = []
         is_deleted = row.find("trPr/del") is not None
         for cell in _inside(row, into=("sdt", "sdtContent", "customXml")):

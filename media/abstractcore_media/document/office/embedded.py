@@ -26,7 +26,7 @@ def embedded_file(package: Package, relation: Relationship | None, place: BlockP
 
 
 def file_of_object(data: bytes, name: str, place: BlockPlace) -> AttachedFile | None:
-    """Returns the file that the content of an object embeds; None for what is no file."""
+    """Returns the file that an object embeds; None if it embeds none."""
     if data.startswith(_READABLE):
         return AttachedFile(data, name, place)
     if not data.startswith(OLE):

@@ -34,7 +34,7 @@ class SlideLayouts:
 
     def __init__(self, package: Package) -> None:
         self.texts: dict[str, None] = {}
-        """What stands behind the slides, each once."""
+        """The texts that layouts and masters show behind the slides, each once."""
         self._package = package
         self._masters: dict[str, str] = {}
         self._parts: dict[str, _LayoutPart] = {}

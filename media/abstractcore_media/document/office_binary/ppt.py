@@ -1,4 +1,4 @@
-"""PPT: the slides of PowerPoint 97 to 2003, said as those of PPTX (MS-PPT).
+"""PPT: the slides of PowerPoint 97 to 2003 (MS-PPT), written as the reader of PPTX writes them.
 
 Files that are damaged, or of older programs, are read by anydoc, which gives neither slides nor tables nor notes.
 """

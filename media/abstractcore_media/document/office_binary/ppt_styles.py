@@ -24,13 +24,13 @@ _AUTOMATIC, _SCHEME = 1 << 25, 1 << 24
 
 
 class TextRuns(NamedTuple):
-    """The ends of runs, and what is so until there."""
+    """The values of runs, each with the position at which it ends."""
 
     ends: list[int]
     values: list[tuple[int, ...]]
 
     def at(self, place: int) -> tuple[int, ...] | None:
-        """Returns what is so at a place, None behind all runs."""
+        """Returns the value at a position; None after the last run."""
         index = bisect_right(self.ends, place)
         return self.values[index] if index < len(self.values) else None
 

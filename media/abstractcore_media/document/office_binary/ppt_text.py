@@ -27,7 +27,7 @@ _SPLIT = re.compile("(\r)")
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph. `marker` is "2.", "-" for a bullet, or "" for none of both."""
+    """A paragraph. `marker` is "2.", "-" for a bullet, or "" for neither."""
 
     text: str
     marker: str

@@ -42,7 +42,7 @@ PPT = FormatVocabulary(
             Handout NamedShows NamedShow NamedShowSlidesAtom SlideShowDocInfoAtom SlideLayoutAtom""",
         "sounds of transitions and clicks": "Sound SoundCollection SoundCollectionAtom SoundDataBlob",
         "pictures that older programs show in place of objects": "MetaFile ExternalQuickTimeMovieData",
-        "parts for newer programs, of what stands here too": """
+        "copies for newer programs": """
             RoundTripOriginalMainMasterId12Atom RoundTripContentMasterInfo12Atom RoundTripContentMasterId12Atom
             RoundTripOArtTextStyles12Atom RoundTripShapeCheckSumForCustomLayouts12Atom
             RoundTripNotesMasterTextStyles12Atom RoundTripCustomTableStyles12Atom RoundTripTheme12Atom

@@ -19,7 +19,7 @@ VOCABULARY = replace(OPEN_DOCUMENT, places={"draw:page": "slide"})
 
 _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
 _RUNNING = {"header-decl": "header", "footer-decl": "footer", "date-time-decl": "footer"}
-"""What many slides repeat: elements that have the text of it, once."""
+"""The elements that have the text that many slides repeat."""
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
 
 
