@@ -47,7 +47,7 @@ check: $(READY) ## check formatting, lint, types, layers and the catalogue
 	$(BIN)/ruff check
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
-	@for plugin in plugins/*/pyproject.toml; do $(BIN)/lint-imports --no-logo --config $$plugin || exit 1; done
+	@for package in packages/*/pyproject.toml plugins/*/pyproject.toml; do $(BIN)/lint-imports --no-logo --config $$package || exit 1; done
 	@$(BIN)/python catalogue/build.py --check
 
 bench: $(READY) ## run the benchmarks: CPU time per call, import time

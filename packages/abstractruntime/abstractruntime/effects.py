@@ -1,0 +1,72 @@
+"""Kinds of effects: what executes them, what they know of their run, and what they return."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Protocol, runtime_checkable
+
+from abstractcore.ports import Interruption, Runtime
+
+from .json_documents import JSON
+from .programs import AfterCrash
+from .records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class EffectResult:
+    """The result of an effect, with what it used. What a kind returns otherwise is the value alone."""
+
+    value: JSON = None
+    tokens: int = 0
+    dollars: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectContext:
+    """What an effect may know and use. `interruption` is set when the run is cancelled, or its lease is lost.
+
+    `attempt` counts its beginnings from 1; `resumed` is True after a crash, if the kind goes on from its own journal.
+    `note` appends a record to the run's ledger, durably, and blocks; `records` returns those that it has noted.
+    """
+
+    run: str
+    program: str
+    session: str | None
+    attempt: int
+    resumed: bool
+    idempotency_key: str
+    interruption: Interruption
+    runtime: Runtime = field(repr=False)
+    note: Callable[[str, JSON], int] = field(repr=False)
+    records: Callable[[], Sequence[Record]] = field(repr=False)
+
+
+@runtime_checkable
+class EffectKind(Protocol):
+    """A kind of effects. `after_crash` says what becomes of one that has begun and has no result."""
+
+    @property
+    def after_crash(self) -> AfterCrash:
+        """`repeat` if it changes nothing or may be done twice, `resume` if it has its own journal, otherwise `ask`."""
+        ...
+
+    def execute(self, context: EffectContext, payload: JSON) -> Awaitable[EffectResult | JSON] | EffectResult | JSON:
+        """Does the work, and returns its result. An exception is the result too: the step gets it as `item.error`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionEffect:
+    """A kind of one function, sync or async, of the context and the payload."""
+
+    function: Callable[[EffectContext, JSON], Any]
+    after_crash: AfterCrash = "ask"
+
+    def execute(self, context: EffectContext, payload: JSON) -> Any:
+        """Calls the function."""
+        return self.function(context, payload)
+
+
+Effects = Mapping[str, EffectKind]

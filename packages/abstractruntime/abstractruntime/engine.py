@@ -1,0 +1,318 @@
+"""The engine: takes a held run from item to item, executes its effects, and gives it back.
+
+It is written once, for sync and async workers: what blocks goes through the `Runtime` of the SDK.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+
+from abstractcore.ports import Runtime
+
+from . import stepping
+from .effects import EffectContext, EffectKind, EffectResult
+from .errors import LeaseLostError
+from .json_documents import JSON, canonical, digest, parsed
+from .limits import exceeded
+from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
+from .records import Limits, Record, Spent
+from .store import Change, Lease, NewItem, Store
+
+_log = logging.getLogger("abstractruntime")
+_DECISIONS: Final = ("repeat", "skip", "result")
+
+
+class Engine:
+    """Advances runs of `programs`, given by `name@version`, with `kinds` of effects by their name.
+
+    While `is_stopping` is True, no effect is begun: runs are given back before their next one.
+    """
+
+    def __init__(self, store: Store, programs: Mapping[str, Program], kinds: Mapping[str, EffectKind]) -> None:
+        self.store = store
+        self.programs = programs
+        self.kinds = kinds
+        self.is_stopping = False
+
+    async def advance(self, lease: Lease, runtime: Runtime) -> None:
+        """Takes a held run on until it waits, has ended or is held by another worker; then it is given back.
+
+        Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an effect
+        is the run's, and raises nothing. A run whose effect was cut short is found in flight by the next worker.
+        """
+        try:
+            await _Advance(self, lease, runtime).run()
+        except LeaseLostError:
+            _log.warning("the run %r was taken over by another worker", lease.run)
+
+    def kind(self, program: Program, name: str) -> EffectKind | None:
+        """Returns a kind of effects, of the program or of all."""
+        own = program.effects.get(name) if isinstance(program, HasEffects) else None
+        return own if isinstance(own, EffectKind) else self.kinds.get(name)
+
+
+class _Advance:
+    """One stretch of a run. `_is_begun` is True once this worker has recorded that the effect in flight begins."""
+
+    def __init__(self, engine: Engine, lease: Lease, runtime: Runtime) -> None:
+        self._engine = engine
+        self._store = engine.store
+        self._lease = lease
+        self._runtime = runtime
+        self._program = engine.programs[lease.program]
+        self._is_begun = False
+
+    async def run(self) -> None:
+        lease = self._lease
+        while not lease.released:
+            if lease.outbox and not lease.delivered:
+                await self._call(self._store.deliver_sent, lease)
+            if lease.ended or lease.paused_at is not None:
+                if not await self._take_item():
+                    await self._commit(Change(release=True))
+            elif (passed := self._passed_limit()) is not None:
+                await self._commit(stepping.ended_by_limit(lease, passed))
+            elif lease.inflight is None or lease.inflight["state"] == "interrupted" or lease.has_commands:
+                if not await self._take_item() and not self._has_work():
+                    await self._commit(Change(release=True))
+            elif self._engine.is_stopping and (self._is_begun or lease.inflight["state"] == "waiting"):
+                await self._commit(Change(inflight=self._not_begun(), release=True, due_at=self._now()))
+            elif lease.inflight["state"] == "waiting":
+                await self._begin_again("waited")
+            elif self._is_begun:
+                await self._execute()
+            else:
+                await self._recover()
+
+    def _passed_limit(self) -> str | None:
+        """Returns the limit of time that a run has reached between two effects."""
+        lease = self._lease
+        if lease.limits.seconds is None or self._is_begun:
+            return None
+        return exceeded(Limits(steps=None, seconds=lease.limits.seconds), Spent(), self._now() - lease.created)
+
+    def _not_begun(self) -> JSON:
+        """Returns the effect in flight as one that is still to begin, if this worker has not begun it."""
+        inflight = self._lease.inflight
+        if inflight is None or inflight["state"] != "started" or not self._is_begun:
+            return inflight
+        return {**inflight, "state": "waiting", "attempt": inflight["attempt"] - 1}
+
+    def _has_work(self) -> bool:
+        inflight = self._lease.inflight
+        return inflight is not None and inflight["state"] != "interrupted"
+
+    async def _take_item(self) -> bool:
+        """Applies the next item that the run may take; False without one."""
+        lease = self._lease
+        if lease.ended:
+            return False
+        lease.has_commands = False
+        found = await self._call(self._store.next_item, lease)
+        if found is None:
+            return False
+        item, number = found
+        if item.kind == "command":
+            lease.has_commands = True  # others may follow
+            await self._command(item, number)
+        elif lease.inflight is not None:
+            await self._decide(item, number)
+        else:
+            await self._step(item, number, EffectResult())
+        return True
+
+    # Steps
+
+    async def _step(self, item: Item, number: int, used: EffectResult, *records: tuple[str, dict[str, JSON]]) -> None:
+        """Applies an item: one step of the program, and its transaction. `records` come before that of the step."""
+        lease = self._lease
+        limit = exceeded(lease.limits, lease.spent, self._now() - lease.created)
+        try:
+            state = None if lease.state is None else parsed(lease.state)
+            made = stepping.checked(self._program.step(state, item), lease.waits)
+            change = stepping.change(lease, item, made, used, self._engine.programs)
+        except Exception as error:
+            _log.warning("a step of the run %r failed", lease.run, exc_info=error)
+            change = stepping.ended_by_error(lease, item, error, used)
+        else:
+            if made.effect is not None and limit is not None:
+                change = stepping.ended_by_limit(lease, limit, item, used)
+        change.records = [*records, *change.records]
+        if number:
+            change.applied = (number, f"record {lease.seq + len(change.records)}")
+        await self._commit(change)
+        self._is_begun = lease.inflight is not None
+
+    # Effects
+
+    async def _execute(self) -> None:
+        """Executes the effect in flight, and applies its result, or plans its next attempt."""
+        lease, inflight = self._lease, self._lease.inflight
+        effect, attempt = inflight["effect"], inflight["attempt"]
+        result, error = EffectResult(), None
+        try:
+            result = await self._result(inflight)
+            canonical(result.value, "result")
+        except LeaseLostError:
+            raise
+        except Exception as caught:
+            result, error = EffectResult(), caught
+        if lease.lost:
+            raise lease.lost_error()
+        while error is not None and lease.interruption.is_set and not lease.ended and await self._take_item():
+            continue  # until the run is cancelled
+        if lease.ended:
+            return
+        if error is not None and "retry" in effect:
+            retry = Retry(**{**effect["retry"], "errors": tuple(effect["retry"]["errors"])})
+            if attempt < retry.attempts and stepping.is_retried(error, retry):
+                await self._retry_later(retry, error)
+                return
+        item = Item(
+            f"result:{lease.run}:{inflight['seq']}:{attempt}", "result", result.value, effect["key"], self._now(),
+            error=None if error is None else stepping.error_data(error),
+        )  # fmt: skip
+        await self._step(item, 0, result)
+
+    async def _result(self, inflight: JSON) -> EffectResult:
+        lease, effect = self._lease, inflight["effect"]
+        kind = self._kind(effect)
+        if kind is None:
+            raise stepping.unknown_kind(effect["kind"], lease.run)
+        context = EffectContext(
+            run=lease.run,
+            program=lease.program,
+            session=lease.session,
+            attempt=inflight["attempt"],
+            resumed=inflight["attempt"] > 1,
+            idempotency_key=digest(f"{lease.run}/{inflight['seq']}".encode()),
+            interruption=lease.interruption,
+            runtime=self._runtime,
+            note=lambda kind, body: self._store.note(lease, kind, {"effect_seq": inflight["seq"], "entry": body}),
+            records=lambda: self._noted(inflight["seq"]),
+        )
+        with lease.interruption.of_this_call():
+            value = await self._runtime.interruptible(
+                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, effect["payload"])
+            )
+        return value if isinstance(value, EffectResult) else EffectResult(value)
+
+    def _noted(self, seq: int) -> list[Record]:
+        records = self._store.records(self._lease.run, seq)
+        return [each for each in records if isinstance(each.body, dict) and each.body.get("effect_seq") == seq]
+
+    def _kind(self, effect: JSON) -> EffectKind | None:
+        return self._engine.kind(self._program, effect["kind"])
+
+    async def _retry_later(self, retry: Retry, error: Exception) -> None:
+        inflight = self._lease.inflight
+        pause = max(retry.pause(inflight["attempt"]), getattr(error, "retry_after", None) or 0.0)
+        due_at = self._now() + pause
+        body = {"attempt": inflight["attempt"], "error": stepping.error_data(error), "due_at": due_at}
+        change = Change(
+            records=[("retry", body)],
+            inflight={**inflight, "state": "waiting", "due_at": due_at},
+            status="running",
+            release=True,
+            due_at=due_at,
+        )
+        await self._commit(change)
+
+    # After a crash
+
+    async def _recover(self) -> None:
+        """Repeats or resumes an effect that another worker had begun, or asks what became of it."""
+        lease, inflight = self._lease, self._lease.inflight
+        effect = inflight["effect"]
+        kind = self._kind(effect)
+        after: AfterCrash = effect.get("after_crash") or ("ask" if kind is None else kind.after_crash)
+        if after != "ask":
+            await self._begin_again(after)
+            return
+        asked = {"effect": effect, "attempt": inflight["attempt"], "decisions": [*_DECISIONS]}
+        change = Change(
+            records=[("interrupted", {"effect_seq": inflight["seq"], "attempt": inflight["attempt"]})],
+            status="waiting",
+            inflight={**inflight, "state": "interrupted"},
+            waits=[*self._waits(), Wait(INTERRUPTED, "interrupted", asked=asked)],
+            release=True,
+        )
+        await self._commit(change)
+
+    async def _begin_again(self, why: str, *, applied: tuple[int, str] | None = None, decided: JSON = None) -> None:
+        inflight = self._lease.inflight
+        attempt = inflight["attempt"] + 1
+        records: list[tuple[str, dict[str, JSON]]] = [] if decided is None else [("decided", decided)]
+        records.append(("started", {"effect_seq": inflight["seq"], "attempt": attempt, "why": why}))
+        begun = {name: value for name, value in inflight.items() if name != "due_at"}
+        change = Change(
+            records=records,
+            status="running",
+            inflight={**begun, "state": "started", "attempt": attempt},
+            waits=self._waits(),
+            applied=applied,
+        )
+        await self._commit(change)
+        self._is_begun = True
+
+    async def _decide(self, item: Item, number: int) -> None:
+        """Applies an answer about an interrupted effect."""
+        inflight, answer = self._lease.inflight, item.payload
+        decision = answer.get("decision") if isinstance(answer, dict) else None
+        if decision not in _DECISIONS:
+            refused = (number, f"expected a decision, one of {', '.join(_DECISIONS)}")
+            await self._commit(Change(refused=refused))
+            return
+        decided = {"effect_seq": inflight["seq"], "item": {"id": item.id, "payload": answer, "sender": item.sender}}
+        if decision == "repeat":
+            await self._begin_again("repeat", applied=(number, "repeat"), decided=decided)
+            return
+        error = None
+        if decision == "skip":
+            error = {"type": "Skipped", "message": str(answer.get("reason") or "the interrupted effect was skipped")}
+        result = Item(
+            f"result:{self._lease.run}:{inflight['seq']}:{decision}", "result", answer.get("value"),
+            inflight["effect"]["key"], self._now(), item.sender, error,
+        )  # fmt: skip
+        await self._step(result, number, EffectResult(), ("decided", decided))
+
+    def _waits(self) -> list[Wait]:
+        """Returns the waits of the program that are open."""
+        found = self._lease.waits.values()
+        return [Wait(each.key, each.reason, each.deadline, each.asked) for each in found if each.key != INTERRUPTED]
+
+    # Commands
+
+    async def _command(self, item: Item, number: int) -> None:
+        lease = self._lease
+        body = {"item": {"id": item.id, "payload": item.payload, "sender": item.sender}}
+        if item.key == "pause":
+            change = Change(records=[("paused", body)], paused_at=self._now(), inflight=self._not_begun())
+        elif item.key == "resume":
+            change = Change(records=[("resumed", body)], paused_at=None)
+        elif item.key == "cancel":
+            children = await self._call(self._store.children, lease.run)
+            cancels = [
+                NewItem(f"cancel:{child}:{lease.run}", "command", canonical(item.payload, "cancel"), child, "cancel",
+                        lease.run)
+                for child in children
+            ]  # fmt: skip
+            change = stepping.cancelled(lease, body, item.payload, cancels)
+        else:
+            await self._commit(Change(refused=(number, f"there is no command {item.key!r}")))
+            return
+        change.applied = (number, f"record {lease.seq + 1}")
+        await self._commit(change)
+
+    # Helpers
+
+    def _now(self) -> float:
+        return self._store.time_of(self._lease)
+
+    async def _commit(self, change: Change) -> None:
+        await self._call(self._store.commit, self._lease, change)
+
+    async def _call(self, function: Any, *arguments: Any) -> Any:
+        return await self._runtime.call(function, *arguments, kind="files")

@@ -1,0 +1,196 @@
+"""`Run` and `RunWait`: a run and its waits, as users hold them. Each reads the database when it is asked."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from abstractcore import PendingCall, ToolAnswer, from_json, to_json
+
+from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
+from .json_documents import JSON, canonical, parsed
+from .programs import INTERRUPTED, check_name
+from .records import OpenWait, Record, RunInfo
+from .store import Delivery, NewItem, Store
+
+_POLL_SECONDS = 0.05
+
+
+class Run:
+    """A run. Its properties are read from the database, each time."""
+
+    def __init__(self, store: Store, id: str) -> None:
+        self._store = store
+        self.id = id
+
+    def __repr__(self) -> str:
+        return f"Run({self.id!r})"
+
+    @property
+    def info(self) -> RunInfo:
+        """All that is known of the run."""
+        return self._store.run(self.id)
+
+    @property
+    def status(self) -> str:
+        """`running`, `waiting`, `completed`, `failed` or `cancelled`."""
+        return self.info.status
+
+    @property
+    def state(self) -> JSON:
+        """The state of its program."""
+        return self.info.state
+
+    @property
+    def output(self) -> JSON:
+        """The output of a run that has completed; None otherwise."""
+        return self.info.output
+
+    @property
+    def error(self) -> JSON:
+        """The error of a run that has failed or was cancelled: an object with `type` and `message`."""
+        return self.info.error
+
+    @property
+    def waits(self) -> list[RunWait]:
+        """The open waits, in the order in which they were opened."""
+        return [RunWait(self._store, wait) for wait in self._store.waits(self.id)]
+
+    @property
+    def children(self) -> list[Run]:
+        """The runs that it has started."""
+        return [Run(self._store, id) for id in self._store.children(self.id)]
+
+    def ledger(self, after: int = 0) -> Iterator[Record]:
+        """Yields its records after a number, in order."""
+        return self._store.records(self.id, after)
+
+    def send(self, key: str, payload: JSON = None, *, id: str | None = None, sender: str | None = None) -> Delivery:
+        """Sends an event to this run, which takes it when it waits for `key`."""
+        item = NewItem(
+            id or uuid.uuid4().hex, "event", canonical(payload, "payload"), self.id, check_name(key, "key"), sender
+        )
+        return self._store.deliver(item)
+
+    def pause(self, *, by: str | None = None) -> Delivery:
+        """Takes nothing on for this run until `resume`; an effect that runs is finished."""
+        return self._command("pause", None, by)
+
+    def resume(self, *, by: str | None = None) -> Delivery:
+        """Lets a paused run go on."""
+        return self._command("resume", None, by)
+
+    def cancel(self, reason: str | None = None, *, by: str | None = None) -> Delivery:
+        """Ends the run and the runs that it has started; an effect that runs is interrupted."""
+        return self._command("cancel", {"reason": reason}, by)
+
+    def _command(self, key: str, payload: JSON, by: str | None) -> Delivery:
+        item = NewItem(uuid.uuid4().hex, "command", canonical(payload, "payload"), self.id, key, by)
+        return self._store.deliver(item)
+
+    def wait_for_output(self, timeout: float | None = None) -> Any:
+        """Waits until the run has ended, in this thread, and returns its output.
+
+        Raises `RunFailedError` if it has failed or was cancelled, and `NotFinishedError` after `timeout` seconds.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        while not (info := self.info).ended:
+            if end is not None and time.monotonic() >= end:
+                hint = f"See what it does: abstractcore runs show {self.id}"
+                raise NotFinishedError(f"the run is {info.status} after {timeout:g} s", run=self.id, hint=hint)
+            time.sleep(_POLL_SECONDS)
+        if info.status != "completed":
+            error = info.error or {}
+            problem = f"the run {self.id!r} {info.status}: {error.get('type')}: {error.get('message')}"
+            raise RunFailedError(problem, run=self.id, hint=f"abstractcore runs show {self.id}")
+        return info.output
+
+
+class RunWait:
+    """An open wait of a run. One of its methods answers it; `by` says who did."""
+
+    def __init__(self, store: Store, wait: OpenWait) -> None:
+        self._store = store
+        self.run = wait.run
+        self.key = wait.key
+        self.reason = wait.reason
+        self.deadline = wait.deadline
+        self.asked = wait.asked
+        self.opened = wait.opened
+
+    def __repr__(self) -> str:
+        return f"RunWait({self.run!r}, {self.key!r}, {self.reason!r})"
+
+    @property
+    def call(self) -> Any:
+        """The tool call that waits. Raises `RunError` for a wait of another kind."""
+        return self._pending().call
+
+    def answer(self, payload: JSON = None, *, by: str | None = None, id: str | None = None) -> Delivery:
+        """Answers with any JSON. Raises `NotWaitingError` if the run does not wait for it any more.
+
+        An answer with an id that was given before is `repeated`, and not given.
+        """
+        item = NewItem(id or uuid.uuid4().hex, "answer", canonical(payload, "payload"), self.run, self.key, by)
+        delivery = self._store.deliver(item)
+        if delivery.state == "refused":
+            raise NotWaitingError(
+                f"the answer to {self.key!r} of the run {self.run!r} was refused: {delivery.outcome}", run=self.run,
+                hint=f"See what it waits for: abstractcore runs show {self.run}",
+            )  # fmt: skip
+        return delivery
+
+    def allow(self, *, by: str | None = None) -> Delivery:
+        """Lets the tool call run."""
+        return self._answer_call(self._pending().allow(), by)
+
+    def deny(self, reason: str = "", *, by: str | None = None) -> Delivery:
+        """Refuses the tool call; the model is given the reason."""
+        return self._answer_call(self._pending().deny(reason), by)
+
+    def edit(self, arguments: dict[str, JSON], *, by: str | None = None) -> Delivery:
+        """Lets the tool call run with other arguments."""
+        return self._answer_call(self._pending().edit(arguments), by)
+
+    def respond(self, *answers: dict[str, JSON] | None, by: str | None = None) -> Delivery:
+        """Answers the questions of a tool, in their order; None declines one."""
+        return self._answer_call(self._pending().respond(*answers), by)
+
+    def result(self, value: JSON = None, *, by: str | None = None) -> Delivery:
+        """Gives the result of a tool call that ran elsewhere, as text, or of an interrupted effect, as JSON."""
+        if self._is_effect:
+            return self.answer({"decision": "result", "value": value}, by=by)
+        return self._answer_call(self._pending().result(value if isinstance(value, str) else to_text(value)), by)
+
+    def repeat(self, *, by: str | None = None) -> Delivery:
+        """Lets an interrupted effect or tool call begin again."""
+        if self._is_effect:
+            return self.answer({"decision": "repeat"}, by=by)
+        return self.allow(by=by)
+
+    def skip(self, reason: str = "", *, by: str | None = None) -> Delivery:
+        """Goes on without an interrupted effect or tool call."""
+        if self._is_effect:
+            return self.answer({"decision": "skip", "reason": reason}, by=by)
+        return self.deny(reason, by=by)
+
+    @property
+    def _is_effect(self) -> bool:
+        return self.key == INTERRUPTED
+
+    def _pending(self) -> PendingCall:
+        pending = self.asked.get("pending") if isinstance(self.asked, dict) else None
+        if pending is None:
+            hint = "Answer it with .answer(...)."
+            raise RunError(f"the wait {self.key!r} is not of a tool call", run=self.run, hint=hint)
+        return from_json(canonical(pending, "pending").decode(), PendingCall)
+
+    def _answer_call(self, answer: ToolAnswer, by: str | None) -> Delivery:
+        return self.answer({"answer": parsed(to_json(answer))}, by=by)
+
+
+def to_text(value: JSON) -> str:
+    """Returns JSON as a tool's result has it."""
+    return canonical(value, "result").decode()

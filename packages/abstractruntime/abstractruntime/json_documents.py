@@ -1,0 +1,75 @@
+"""JSON as it is stored and hashed: canonical bytes, and checks that name the path of what is not JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from abstractcore.errors import InvalidInputError
+
+JSON: TypeAlias = Any
+"""None, booleans, finite numbers, texts, lists and dicts with texts as keys."""
+MAX_DEPTH: Final = 100
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""The longest document."""
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
+).encode
+
+
+def canonical(value: JSON, path: str) -> bytes:
+    """Returns a value as UTF-8 JSON with sorted keys and no spaces: equal values give equal bytes.
+
+    Tuples become lists. Raises `InvalidInputError`, which names the path, for anything that JSON does not have.
+    """
+    _check(value, path, 0)
+    try:
+        data = _encode(value).encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("has a lone surrogate, which is not valid Unicode text", path=path) from None
+    if len(data) > MAX_BYTES:
+        hint = "Store it in a file or an artifact store, and keep its name or its hash."
+        raise InvalidInputError(f"has {len(data):,} bytes of JSON, more than {MAX_BYTES:,}", path=path, hint=hint)
+    return data
+
+
+def parsed(data: bytes | str) -> JSON:
+    """Returns the value of a stored document."""
+    return json.loads(data)
+
+
+def digest(data: bytes) -> str:
+    """Returns the SHA-256 of bytes, in lower-case hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _check(value: object, path: str, depth: int) -> None:
+    kind = type(value)
+    if kind in _PLAIN:
+        return
+    if kind is float:
+        if not math.isfinite(value):  # pyright: ignore[reportArgumentType]
+            raise InvalidInputError(f"{value} is not a JSON number", path=path)
+        return
+    if depth >= MAX_DEPTH:
+        raise InvalidInputError(f"is nested more than {MAX_DEPTH} deep, or contains itself", path=path)
+    if kind is dict:
+        for key, item in value.items():  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+            if type(key) is not str:  # pyright: ignore[reportUnknownArgumentType]
+                raise InvalidInputError(f"expected texts as keys, got {key!r:.80}", path=path)
+            if type(item) not in _PLAIN:  # pyright: ignore[reportUnknownArgumentType]
+                _check(item, f"{path}.{key}", depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+        return
+    if kind is list or kind is tuple:
+        for index, item in enumerate(value):  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+            if type(item) not in _PLAIN:  # pyright: ignore[reportUnknownArgumentType]
+                _check(item, f"{path}[{index}]", depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+        return
+    hint = "Give plain data, such as json.loads(abstractcore.to_json(value))."
+    if isinstance(value, Mapping):
+        hint = "Give a plain dict."
+    raise InvalidInputError(f"expected JSON, got {kind.__name__}", path=path, hint=hint)

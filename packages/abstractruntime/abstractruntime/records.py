@@ -1,0 +1,160 @@
+"""The ledger's records, and what is known of a run: plain values, and the rule by which records are chained.
+
+The hash of a record is the SHA-256 of the canonical JSON of six fields: `at` (microseconds since the epoch), `body` (the
+SHA-256 of the stored bytes of its body), `kind`, `prev` (the hash of the record before it, 64 zeros for the first one),
+`run` and `seq`. Canonical JSON is UTF-8 with sorted keys and no spaces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, Literal, TypeAlias
+
+from abstractcore.errors import InvalidInputError
+
+from .json_documents import JSON
+from .programs import WaitReason
+
+Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
+ENDED: Final = frozenset({"completed", "failed", "cancelled"})
+FIRST: Final = "0" * 64
+"""The hash before the first record."""
+RecordKind: TypeAlias = Literal[
+    "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended"
+]
+"""What a record reports: the run was created; an item was applied, with all that the step asked for; an effect is begun
+again; it failed and is tried later; nobody knows whether it was done; somebody has decided that; an event of an agent's
+loop; the run was paused, or resumed; a limit is near; the run was ended by a command, a limit or an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a ledger. `body` is None once it is redacted; `body_sha256` is the hash of its stored bytes."""
+
+    run: str
+    seq: int
+    kind: str
+    at: float
+    body: JSON
+    body_sha256: str
+    hash: str
+
+
+def chained(run: str, seq: int, kind: str, at: float, body_sha256: str, previous: str) -> str:
+    """Returns the hash of a record."""
+    fields = {"at": round(at * 1e6), "body": body_sha256, "kind": kind, "prev": previous, "run": run, "seq": seq}
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use: `steps`, `tokens` of models, `dollars`, and `seconds` from its creation on. None: no limit.
+
+    A run that reaches a limit fails, before the next effect; at 80 % of one, its ledger gets a warning.
+    """
+
+    steps: int | None = 100_000
+    tokens: int | None = None
+    dollars: Decimal | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "tokens"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise InvalidInputError(f"expected an integer of at least 1, got {value!r:.80}", path=f"limits.{name}")
+        if self.seconds is not None:
+            seconds: Any = self.seconds
+            if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e11:
+                raise InvalidInputError(f"expected seconds, got {seconds!r:.80}", path="limits.seconds")
+        if self.dollars is not None:
+            object.__setattr__(self, "dollars", _decimal(self.dollars))
+
+    def to_data(self) -> JSON:
+        """Returns the limits as JSON."""
+        data = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**data, "dollars": None if self.dollars is None else str(self.dollars)}
+
+    @classmethod
+    def from_data(cls, data: JSON) -> Limits:
+        """Returns limits from JSON."""
+        return cls(**{name: data[name] for name in ("steps", "tokens", "dollars", "seconds") if name in data})
+
+
+def _decimal(value: Any) -> Decimal:
+    try:
+        number = value if isinstance(value, Decimal) else Decimal(str(value))
+    except InvalidOperation:
+        raise InvalidInputError(f"expected dollars, got {value!r:.80}", path="limits.dollars") from None
+    if not number.is_finite() or number <= 0:
+        raise InvalidInputError(f"expected more than 0 dollars, got {value!r:.80}", path="limits.dollars")
+    return number
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used: steps, tokens of models, and dollars, as far as prices are known."""
+
+    steps: int = 0
+    tokens: int = 0
+    dollars: Decimal = Decimal(0)
+
+    def to_data(self) -> JSON:
+        """Returns it as JSON."""
+        return {"steps": self.steps, "tokens": self.tokens, "dollars": str(self.dollars)}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Spent:
+        """Returns it from JSON."""
+        return cls(data["steps"], data["tokens"], Decimal(data["dollars"]))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWait:
+    """A wait of a run, as it is stored. `opened` is the number of the record that opened it."""
+
+    run: str
+    key: str
+    reason: WaitReason
+    deadline: float | None
+    asked: JSON
+    opened: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What is known of a run. Times are seconds since the epoch.
+
+    `state` is that of its program. `inflight` is the effect that was begun, with its attempt; `seq` the number of its
+    records, and `head` the hash of the last one. `due_at` is when a worker has to see to it, None if nobody has to.
+    """
+
+    id: str
+    program: str
+    status: Status
+    created: float
+    updated: float
+    seq: int
+    head: str
+    state: JSON = None
+    inflight: JSON = None
+    output: JSON = None
+    error: JSON = None
+    due_at: float | None = None
+    owner: str | None = None
+    fence: int = 0
+    paused_at: float | None = None
+    parent: str | None = None
+    session: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has completed, failed or was cancelled."""
+        return self.status in ENDED

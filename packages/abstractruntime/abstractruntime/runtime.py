@@ -1,0 +1,141 @@
+"""`Runtime`: the door to runs. It starts them, sends them items, reads them, and works on them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from abstractcore.database import Database
+from abstractcore.errors import InvalidInputError
+from abstractcore.ports import Clock
+
+from .effects import EffectKind, FunctionEffect
+from .errors import UnknownProgramError
+from .handles import Run
+from .json_documents import JSON, canonical
+from .programs import Program, check_name, program_id
+from .records import Limits, RunInfo
+from .store import Delivery, NewItem, NewRun, Store
+from .worker import Worker
+
+
+class Runtime:
+    """Runs in a database: a path or a URL, as `abstractcore.database.Database` takes them.
+
+    `programs` are those that this process can work on, `effects` its kinds of effects, or functions, by name. Raises
+    `ConfigurationError` for an invalid URL or a database of a later version, and `DatabaseError`.
+    """
+
+    def __init__(
+        self,
+        place: str | Path | Database = "sqlite:///runs.db",
+        *,
+        programs: Sequence[Program] = (),
+        effects: Mapping[str, EffectKind | Any] | None = None,
+        lease_seconds: float = 30.0,
+        synchronous: Literal["normal", "full"] = "normal",
+        clock: Clock | None = None,
+    ) -> None:
+        database = place if isinstance(place, Database) else Database(place, synchronous=synchronous)
+        self._owned = None if isinstance(place, Database) else database
+        self.database = database
+        self.store = Store(database, seconds=lease_seconds, clock=clock)
+        self.effects: dict[str, EffectKind] = {}
+        self.programs: dict[str, Program] = {}
+        for name, kind in (effects or {}).items():
+            self.effects[name] = kind if isinstance(kind, EffectKind) else FunctionEffect(kind)
+        for program in programs:
+            self.add(program)
+
+    def add(self, program: Program) -> str:
+        """Adds a program; returns its `name@version`. Raises `InvalidInputError` if it has another one of that name."""
+        id = program_id(program)
+        if self.programs.setdefault(id, program) is not program:
+            hint = "Give the changed program another version."
+            raise InvalidInputError(f"two programs are named {id!r}", path="programs", hint=hint)
+        return id
+
+    def start(
+        self,
+        program: Program | str,
+        input: JSON = None,
+        *,
+        id: str | None = None,
+        session: str | None = None,
+        limits: Limits | None = None,
+        due_at: float | None = None,
+    ) -> Run:
+        """Creates a run, and returns it at once: a worker takes it. The same id, program and input again is one run.
+
+        `program` is one, `name@version`, or a name, of which the version added last is taken. `due_at`, in seconds since
+        the epoch, is when it begins. Raises `RunExistsError` for an id that another run has, `UnknownProgramError` for a
+        name that is not known, and `InvalidInputError` for an input that is no JSON.
+        """
+        name = program if isinstance(program, str) else self.add(program)
+        new = NewRun(
+            id=check_name(id, "id") if id is not None else uuid.uuid4().hex,
+            program=self._known(name),
+            input=canonical(input, "input"),
+            limits=limits or Limits(),
+            session=None if session is None else check_name(session, "session"),
+            due_at=due_at,
+        )
+        self.store.create(new)
+        return Run(self.store, new.id)
+
+    def run(self, id: str) -> Run:
+        """Returns a run; raises `RunNotFoundError`."""
+        self.store.run(id)
+        return Run(self.store, id)
+
+    def runs(
+        self,
+        *,
+        status: str | None = None,
+        program: str | None = None,
+        session: str | None = None,
+        parent: str | None = None,
+        limit: int = 100,
+    ) -> list[RunInfo]:
+        """Returns what is known of runs, the newest first."""
+        return self.store.runs(status=status, program=program, session=session, parent=parent, limit=limit)
+
+    def emit(self, key: str, payload: JSON = None, *, id: str | None = None, sender: str | None = None) -> Delivery:
+        """Sends an event to every run that waits for `key`; without one it is kept for the first that does.
+
+        `id` is delivered once: an event with an id that was sent before is `repeated`, and not sent.
+        """
+        item = NewItem(
+            id or uuid.uuid4().hex, "event", canonical(payload, "payload"), None, check_name(key, "key"), sender
+        )
+        return self.store.deliver(item)
+
+    def work(self, *, until: Literal["idle"] = "idle") -> int:
+        """Works on runs in this thread until none is due; returns how many times a run was taken on."""
+        return self.worker().work(until=until)
+
+    def worker(self) -> Worker:
+        """Returns a worker on the programs of this runtime."""
+        return Worker(self.store, self.programs, self.effects)
+
+    def close(self) -> None:
+        """Closes the database, unless it was given."""
+        if self._owned is not None:
+            self._owned.close()
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _known(self, name: str) -> str:
+        if "@" in name:
+            return check_name(name, "program")
+        versions = [each for each in self.programs if each.rpartition("@")[0] == name]
+        if not versions:
+            known = ", ".join(self.programs) or "none"
+            raise UnknownProgramError(f"there is no program {name!r}; known: {known}", hint="Pass programs=[...].")
+        return versions[-1]

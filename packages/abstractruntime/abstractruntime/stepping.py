@@ -1,0 +1,212 @@
+"""From a step to a transaction: checks what a program returned, and makes the change of it. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from decimal import Decimal
+from typing import Any, Final
+
+from abstractcore.errors import AbstractCoreError, InvalidInputError
+
+from .effects import EffectResult
+from .errors import ProgramError
+from .json_documents import JSON, canonical, digest
+from .limits import warnings
+from .programs import INTERRUPTED, Effect, Item, Program, Retry, Step, Wait
+from .records import OpenWait, Spent
+from .store import Change, Lease, NewItem, NewRun
+
+_LONGEST_MESSAGE: Final = 2000
+
+
+def checked(step: object, waits: Mapping[str, OpenWait]) -> Step:
+    """Returns a step that can be made; raises `InvalidInputError` for anything else."""
+    if not isinstance(step, Step):
+        raise InvalidInputError(f"expected a Step, got {type(step).__name__}", path="step")
+    if step.ended is not None and (step.effect is not None or step.waits):
+        raise InvalidInputError("a run that has ended has no effect and waits for nothing", path="step.ended")
+    if step.ended is None and step.effect is None and not step.waits:
+        hint = "Return Step.do(...), Step.wait(...), Step.complete(...) or Step.fail(...)."
+        raise InvalidInputError("neither executes an effect, nor waits, nor ends the run", path="step", hint=hint)
+    keys = [wait.key for wait in step.waits]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice or INTERRUPTED in keys:
+        raise InvalidInputError(f"keys that are used twice, or reserved: {twice or [INTERRUPTED]}", path="step.waits")
+    return step
+
+
+def change(lease: Lease, item: Item, step: Step, used: EffectResult, programs: Mapping[str, Program]) -> Change:
+    """Returns the change of a step. Raises `InvalidInputError` for values that are no JSON, and unknown programs."""
+    state = canonical(step.state, "state")
+    body: dict[str, JSON] = {"item": item_data(item), "state": digest(state)}
+    made = Change(state=state, waits=step.waits)
+    spent = made.spent = _spent(lease.spent, used)
+    if used.tokens or used.dollars:
+        body["used"] = {"tokens": used.tokens, "dollars": str(used.dollars)}
+    seq = lease.seq + 1
+    if step.effect is not None:
+        body["effect"] = effect_data(step.effect)
+        made.inflight = {"effect": effect_data(step.effect), "attempt": 1, "state": "started", "seq": seq}
+        made.status = "running"
+    else:
+        made.inflight = None
+        made.status = step.ended or "waiting"
+        made.release = True
+    if step.waits:
+        body["waits"] = [_wait_data(wait) for wait in step.waits]
+    sends = [
+        NewItem(
+            send.id or f"{lease.run}:{seq}:{number}", "event", canonical(send.payload, f"sends[{number}].payload"),
+            send.run, send.key, lease.run,
+        )
+        for number, send in enumerate(step.sends)
+    ]  # fmt: skip
+    if step.sends:
+        body["sends"] = [{"id": each.id, "key": each.key, "run": each.run} for each in sends]
+    made.children = [
+        NewRun(
+            child.run or f"{lease.run}/{child.key}", _program(child.program, programs),
+            canonical(child.input, f"children.{child.key}.input"), parent=lease.run, parent_key=child.key,
+            session=child.session or lease.session,
+        )
+        for child in step.children
+    ]  # fmt: skip
+    if step.children:
+        body["children"] = [{"id": each.id, "key": each.parent_key, "program": each.program} for each in made.children]
+    if step.ended is not None:
+        made.output = canonical(step.output, "output")
+        made.error = None if step.error is None else canonical(step.error, "error")
+        body |= {"ended": step.ended, "output": step.output}
+        if step.error is not None:
+            body["error"] = step.error
+        sends += to_parent(lease, step.output, step.error)
+    made.sends = sends
+    made.records = [("step", body), *_warnings(lease, lease.spent, spent)]
+    return made
+
+
+def ended_by_error(lease: Lease, item: Item, error: Exception, used: EffectResult) -> Change:
+    """Returns the change by which a run fails since its program has failed: the item is in its record."""
+    where = f"the program {lease.program} failed at the item {item.kind!r}"
+    problem = ProgramError(f"{where}: {type(error).__name__}: {error}", run=lease.run)
+    return _ended(lease, "failed", {"item": item_data(item)}, error_data(problem), used)
+
+
+def ended_by_limit(lease: Lease, limit: str, item: Item | None = None, used: EffectResult | None = None) -> Change:
+    """Returns the change by which a run fails that has reached a limit, perhaps with an item that it has taken."""
+    body: dict[str, JSON] = {} if item is None else {"item": item_data(item)}
+    return _ended(lease, "failed", body, {"type": "LimitReached", "message": limit}, used or EffectResult())
+
+
+def cancelled(lease: Lease, body: dict[str, JSON], payload: JSON, cancels: Sequence[NewItem]) -> Change:
+    """Returns the change by which a run is cancelled, with the commands for its children."""
+    reason = payload.get("reason") if isinstance(payload, dict) else None
+    error = {"type": "Cancelled", "message": str(reason or "the run was cancelled")}
+    made = _ended(lease, "cancelled", body, error, EffectResult())
+    made.sends = [*made.sends, *cancels]
+    return made
+
+
+def _ended(lease: Lease, status: str, body: dict[str, JSON], error: JSON, used: EffectResult) -> Change:
+    if lease.inflight is not None:
+        body["in_flight"] = {"effect_seq": lease.inflight["seq"], "state": lease.inflight["state"]}
+    body |= {"ended": status, "error": error}
+    return Change(
+        records=[("ended", body)],
+        status=status,
+        inflight=None,
+        error=canonical(error, "error"),
+        spent=_spent(lease.spent, used),
+        waits=(),
+        sends=to_parent(lease, None, error),
+        release=True,
+    )
+
+
+def to_parent(lease: Lease, output: JSON, error: JSON) -> list[NewItem]:
+    """Returns the item that tells a parent of the end of its child."""
+    if lease.parent is None:
+        return []
+    payload = canonical({"payload": output, "error": error}, "output")
+    return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
+
+
+def item_data(item: Item) -> dict[str, JSON]:
+    """Returns an item as its record has it."""
+    data = {"id": item.id, "kind": item.kind, "payload": item.payload, "at": item.at}
+    for name in ("key", "sender", "error"):
+        if getattr(item, name) is not None:
+            data[name] = getattr(item, name)
+    return data
+
+
+def item_of(data: Mapping[str, Any]) -> Item:
+    """Returns the item of a record."""
+    return Item(
+        data["id"], data["kind"], data["payload"], data.get("key"), data["at"], data.get("sender"), data.get("error")
+    )
+
+
+def effect_data(effect: Effect) -> dict[str, JSON]:
+    """Returns an effect as its record has it."""
+    data: dict[str, JSON] = {"kind": effect.kind, "payload": effect.payload, "key": effect.key}
+    if effect.after_crash is not None:
+        data["after_crash"] = effect.after_crash
+    if effect.retry is not None:
+        data["retry"] = {**asdict(effect.retry), "errors": [*effect.retry.errors]}
+    return data
+
+
+def error_data(error: BaseException) -> JSON:
+    """Returns an exception as items have it."""
+    message = error.message if isinstance(error, AbstractCoreError) else str(error)
+    data: dict[str, JSON] = {"type": type(error).__name__, "message": _text(message)}
+    if isinstance(error, AbstractCoreError) and error.hint:
+        data["hint"] = error.hint
+    if isinstance(error, AbstractCoreError) and error.retryable:
+        data["retryable"] = True
+    return data
+
+
+def is_retried(error: Exception, retry: Retry) -> bool:
+    """Whether an effect that raised this is tried again."""
+    names = {each.__name__ for each in type(error).__mro__}
+    return bool(getattr(error, "retryable", False)) or not names.isdisjoint(retry.errors)
+
+
+def unknown_kind(kind: str, run: str) -> ProgramError:
+    """Returns the error for an effect of a kind that this worker does not have."""
+    hint = f"Register it: Runtime(..., effects={{{kind!r}: ...}})"
+    return ProgramError(f"there is no kind of effects {kind!r}", run=run, hint=hint)
+
+
+def _text(text: str) -> str:
+    """Returns a text that JSON can have."""
+    return text[:_LONGEST_MESSAGE].encode(errors="replace").decode()
+
+
+def _spent(before: Spent, used: EffectResult) -> Spent:
+    return Spent(before.steps + 1, before.tokens + used.tokens, before.dollars + (used.dollars or Decimal(0)))
+
+
+def _warnings(lease: Lease, before: Spent, after: Spent) -> list[tuple[str, dict[str, JSON]]]:
+    return [("warning", {"limit": name}) for name in warnings(lease.limits, before, after)]
+
+
+def _program(name: str, programs: Mapping[str, Program]) -> str:
+    """Returns `name@version` of a child's program: the latest version that is known, if it has none."""
+    if "@" in name:
+        return name
+    found = [each for each in programs if each.rpartition("@")[0] == name]
+    if not found:
+        hint = f"Register it: Runtime(..., programs=[...]). Known: {', '.join(programs) or 'none'}."
+        raise InvalidInputError(f"there is no program {name!r}", path="children.program", hint=hint)
+    return found[-1]
+
+
+def _wait_data(wait: Wait) -> dict[str, JSON]:
+    data: dict[str, JSON] = {"key": wait.key, "reason": wait.reason, "asked": wait.asked}
+    if wait.deadline is not None:
+        data["deadline"] = wait.deadline
+    return data

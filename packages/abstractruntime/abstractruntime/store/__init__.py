@@ -1,0 +1,10 @@
+"""The store of runs: `Store`, over SQLite or PostgreSQL. It knows no program and executes no effect."""
+
+from __future__ import annotations
+
+from .commits import Change, NewRun
+from .items import Delivery, NewItem
+from .leases import Lease
+from .store import Store
+
+__all__ = ["Change", "Delivery", "Lease", "NewItem", "NewRun", "Store"]

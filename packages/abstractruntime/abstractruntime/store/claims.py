@@ -1,0 +1,105 @@
+"""Leases: who holds which run, until when. A claim raises the fence, by which a late holder is recognized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func, or_, select, update
+
+from abstractcore.database import Statement
+
+from ..json_documents import parsed
+from ..records import Limits, OpenWait, Spent
+from .leases import Lease
+from .tables import inbox, runs, waits
+
+_b = bindparam
+_EXTEND: Final = Statement(
+    update(runs)
+    .where(runs.c.id == _b("the_id"), runs.c.fence == _b("the_fence"), runs.c.owner == _b("the_owner"))
+    .values(due_at=_b("due_at"))
+)
+_RELEASE: Final = Statement(
+    update(runs)
+    .where(runs.c.id == _b("the_id"), runs.c.fence == _b("the_fence"), runs.c.owner == _b("the_owner"))
+    .values(due_at=_b("due_at"), owner=None)
+)
+_COMMANDS: Final = Statement(
+    select(inbox.c.key).where(inbox.c.run == _b("run"), inbox.c.state == "queued", inbox.c.kind == "command")
+)
+_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")))
+_NEXT_DUE: Final = Statement(select(func.min(runs.c.due_at)).where(runs.c.due_at.is_not(None)))
+_DUE_PROGRAMS: Final = Statement(
+    select(runs.c.program, func.count().label("count")).where(runs.c.due_at <= _b("now")).group_by(runs.c.program)
+)
+
+
+@lru_cache(maxsize=64)
+def _claim(programs: int, limit: int) -> Statement:
+    """Returns the statement that claims up to `limit` due runs of this number of programs."""
+    known = or_(*(runs.c.program == _b(f"program_{index}") for index in range(programs)))
+    due = (
+        select(runs.c.id)
+        .where(runs.c.due_at <= _b("now"), known)
+        .order_by(runs.c.due_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    claimed = (
+        update(runs)
+        .where(runs.c.id.in_(due.scalar_subquery()))
+        .values(owner=_b("new_owner"), fence=runs.c.fence + 1, due_at=_b("new_due_at"))
+        .returning(*runs.c)
+    )
+    return Statement(claimed)
+
+
+def claim(
+    connection: Connection, programs: Sequence[str], owner: str, limit: int, now: float, ttl: float
+) -> list[Lease]:
+    """Takes due runs of these programs, the ones that are due longest first."""
+    if not programs or limit < 1:
+        return []
+    names = {f"program_{index}": name for index, name in enumerate(programs)}
+    statement = _claim(len(programs), limit)
+    rows = statement.all(connection, now=now, new_owner=owner, new_due_at=now + ttl, **names)
+    return [_lease(connection, row, now) for row in rows]
+
+
+def _lease(connection: Connection, row: Any, now: float) -> Lease:
+    found = [
+        OpenWait(each.run, each.key, each.reason, each.deadline, parsed(each.asked), each.opened)
+        for each in _WAITS.all(connection, run=row.id)
+    ]
+    return Lease(
+        run=row.id, program=row.program, owner=row.owner, fence=row.fence, status=row.status, state=row.state,
+        inflight=None if row.inflight is None else parsed(row.inflight), seq=row.seq, head=row.head,
+        outbox=row.outbox, paused_at=row.paused_at, parent=row.parent, parent_key=row.parent_key,
+        session=row.session, limits=Limits.from_data(parsed(row.limits)), spent=Spent.from_data(parsed(row.spent)),
+        output=row.output, error=row.error, created=row.created, waits={wait.key: wait for wait in found},
+        claimed_at=now,
+    )  # fmt: skip
+
+
+def extend(connection: Connection, lease: Lease, due_at: float) -> frozenset[str] | None:
+    """Lets a lease last until `due_at`; returns the commands that wait for its run, None if another one has it."""
+    if _EXTEND.run(connection, the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, due_at=due_at) != 1:
+        return None
+    return frozenset(row.key for row in _COMMANDS.all(connection, run=lease.run))
+
+
+def release(connection: Connection, lease: Lease, due_at: float) -> bool:
+    """Gives a run back as it is, to be claimed at `due_at`; False if another one has it."""
+    return _RELEASE.run(connection, the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, due_at=due_at) == 1
+
+
+def next_due(connection: Connection) -> float | None:
+    """Returns when the next run is due, of any program, held ones at the end of their lease."""
+    return _NEXT_DUE.first(connection)[0]
+
+
+def due_programs(connection: Connection, now: float) -> dict[str, int]:
+    """Returns how many runs of each program are due."""
+    return {row.program: row.count for row in _DUE_PROGRAMS.all(connection, now=now)}

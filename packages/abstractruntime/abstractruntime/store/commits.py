@@ -1,0 +1,225 @@
+"""The one transaction of a step: records, the new state, waits, items and children; all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from abstractcore.database import Statement, lock
+
+from ..json_documents import JSON, canonical, digest, parsed
+from ..programs import Wait
+from ..records import ENDED, FIRST, Limits, OpenWait, Spent, chained
+from . import items
+from .bodies import encoded
+from .leases import Lease
+from .tables import artifacts, ledger, runs, waits
+
+_b = bindparam
+_CHANGED: Final = (
+    "status", "state", "inflight", "seq", "head", "due_at", "outbox", "paused_at", "spent", "output", "error", "updated"
+)  # fmt: skip
+_UPDATE: Final = Statement(
+    update(runs)
+    .where(
+        runs.c.id == _b("the_id"), runs.c.fence == _b("the_fence"), runs.c.owner == _b("the_owner"),
+        runs.c.seq == _b("the_seq"),
+    )
+    .values({name: _b(name) for name in _CHANGED})
+)  # fmt: skip
+_RECORD: Final = Statement(
+    insert(ledger).values(
+        {**{name: _b(name) for name in ("run", "seq", "kind", "at", "body", "hash")}, "redacted": None}
+    )
+)
+_ARTIFACT: Final = Statement(insert(artifacts).values(run=_b("run"), sha256=_b("sha256"), body=_b("body")))
+_HAS_ARTIFACT: Final = Statement(
+    select(artifacts.c.sha256).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
+)
+_CLOSE_WAIT: Final = Statement(delete(waits).where(waits.c.run == _b("the_run"), waits.c.key == _b("the_key")))
+_OPEN_WAIT: Final = Statement(
+    insert(waits).values({name: _b(name) for name in ("run", "key", "reason", "deadline", "asked", "opened")})
+)
+_INSERT_RUN: Final = Statement(insert(runs).values({column.name: _b(column.name) for column in runs.c}))
+_RELEASE: Final = Statement(update(runs).where(runs.c.id == _b("the_id")).values(owner=None, due_at=_b("due_at")))
+RUN: Final = Statement(select(runs).where(runs.c.id == _b("id")))
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to create, with the id of its start item, `start:ID`, and the payload of it."""
+
+    id: str
+    program: str
+    input: bytes
+    limits: Limits = field(default_factory=Limits)
+    parent: str | None = None
+    parent_key: str | None = None
+    session: str | None = None
+    due_at: float | None = None
+
+
+@dataclass(slots=True)
+class Change:
+    """What a transaction changes of a held run. What is `...` stays as it is.
+
+    `waits` are all that are open from then on. With `release` the run is given back, unless there is something to do for
+    it now; `due_at` is the time that it asks for, beside its deadlines.
+    """
+
+    records: list[tuple[str, dict[str, JSON]]] = field(default_factory=list[tuple[str, dict[str, JSON]]])
+    status: Any = ...
+    state: Any = ...
+    inflight: Any = ...
+    output: Any = ...
+    error: Any = ...
+    spent: Any = ...
+    paused_at: Any = ...
+    waits: Sequence[Wait] | None = None
+    applied: tuple[int, str] | None = None
+    """The number of the item that was taken, and its outcome."""
+    refused: tuple[int, str] | None = None
+    sends: Sequence[items.NewItem] = ()
+    children: Sequence[NewRun] = ()
+    release: bool = False
+    due_at: float | None = None
+
+
+def create(connection: Connection, new: NewRun, now: float) -> None:
+    """Creates a run, with its first record and its start item."""
+    body = {
+        "program": new.program,
+        "input": digest(new.input),
+        "limits": new.limits.to_data(),
+        **{name: value for name in ("parent", "session") if (value := getattr(new, name)) is not None},
+    }
+    data, _ = encoded(body)
+    head = chained(new.id, 1, "created", now, digest(data), FIRST)
+    due_at = now if new.due_at is None else new.due_at
+    _INSERT_RUN.run(
+        connection,
+        id=new.id, program=new.program, status="running", state=None, inflight=None, seq=1, head=head, due_at=due_at,
+        owner=None, fence=0, outbox=0, paused_at=None, parent=new.parent, parent_key=new.parent_key,
+        session=new.session, limits=canonical(new.limits.to_data(), "limits"),
+        spent=canonical(Spent().to_data(), "spent"), output=None, error=None, created=now, updated=now,
+    )  # fmt: skip
+    _RECORD.run(connection, run=new.id, seq=1, kind="created", at=now, body=data, hash=head)
+    start = items.NewItem(f"start:{new.id}", "start", new.input, new.id, None, new.parent)
+    items.INSERT.run(connection, **start.values("queued", now))
+
+
+def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl: float) -> dict[str, Any] | None:
+    """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now."""
+    opened = _opened(lease, change)
+    for key in sorted(wait.key for wait in opened if wait.reason == "event"):
+        lock(connection, f"event:{key}")
+    values = {name: _new(change, lease, name) for name in ("status", "state", "output", "error", "paused_at")}
+    inflight = _new(change, lease, "inflight")
+    spent: Spent = _new(change, lease, "spent")
+    seq, head, records = lease.seq, lease.head, list[dict[str, Any]]()
+    for kind, body in change.records:
+        data, apart = encoded(body)
+        seq += 1
+        head = chained(lease.run, seq, kind, now, digest(data), head)
+        records.append({"seq": seq, "kind": kind, "at": now, "body": data, "hash": head})
+        for name, content in apart:
+            if _HAS_ARTIFACT.first(connection, run=lease.run, sha256=name) is None:
+                _ARTIFACT.run(connection, run=lease.run, sha256=name, body=content)
+    outbox = (0 if lease.delivered else lease.outbox) + len(change.sends)
+    changed = _UPDATE.run(
+        connection,
+        the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq,
+        due_at=now + ttl, seq=seq, head=head, outbox=outbox, updated=now,
+        inflight=None if inflight is None else canonical(inflight, "inflight"),
+        spent=canonical(spent.to_data(), "spent"),
+        **values,
+    )  # fmt: skip
+    if changed != 1:
+        return None
+    for record in records:
+        _RECORD.run(connection, run=lease.run, **record)
+    if change.applied is not None:
+        items.close_item(connection, change.applied[0], "applied", change.applied[1])
+    if change.refused is not None:
+        items.close_item(connection, change.refused[0], "refused", change.refused[1])
+    is_ended = values["status"] in ENDED
+    open_waits = _change_waits(connection, lease, change, opened, seq, is_ended)
+    for item in change.sends:
+        items.INSERT.run(connection, **item.values("added", now))
+    for child in change.children:
+        if RUN.first(connection, id=child.id) is None:
+            create(connection, child, now)
+    if is_ended:
+        items.refuse_all(connection, lease.run)
+    new = {**values, "inflight": inflight, "spent": spent, "seq": seq, "head": head, "outbox": outbox}
+    new |= {"waits": open_waits, "delivered": False}
+    if change.release and not outbox:
+        due_at = _due(connection, lease, new, change.due_at, now)
+        if due_at is None or due_at > now:
+            _RELEASE.run(connection, the_id=lease.run, due_at=due_at)
+            new["released"] = True
+    return new
+
+
+def is_committed(connection: Connection, lease: Lease, change: Change) -> bool | None:
+    """Whether a change whose COMMIT was interrupted is there, by the number of records; None if the run is not ours."""
+    row = RUN.first(connection, id=lease.run)
+    if row is None or row.fence != lease.fence:
+        return None
+    return row.seq == lease.seq + len(change.records)
+
+
+def _new(change: Change, lease: Lease, name: str) -> Any:
+    value = getattr(change, name)
+    return getattr(lease, name) if value is ... else value
+
+
+def _opened(lease: Lease, change: Change) -> list[Wait]:
+    return [] if change.waits is None else [wait for wait in change.waits if wait.key not in lease.waits]
+
+
+def _change_waits(
+    connection: Connection, lease: Lease, change: Change, opened: Sequence[Wait], seq: int, is_ended: bool
+) -> dict[str, OpenWait]:
+    """Closes and opens waits; returns those that are open."""
+    if change.waits is None and not is_ended:
+        return lease.waits
+    wanted = {} if is_ended else {wait.key: wait for wait in change.waits or ()}
+    still: dict[str, OpenWait] = {}
+    for key, wait in lease.waits.items():
+        new = wanted.get(key)
+        if new is not None and (new.reason, new.deadline, new.asked) == (wait.reason, wait.deadline, wait.asked):
+            still[key] = wait
+        else:
+            _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
+    for wait in wanted.values():
+        if wait.key not in still:
+            asked = canonical(wait.asked, f"waits.{wait.key}.asked")
+            _OPEN_WAIT.run(
+                connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
+                opened=seq,
+            )  # fmt: skip
+            still[wait.key] = OpenWait(lease.run, wait.key, wait.reason, wait.deadline, parsed(asked), seq)
+    for wait in opened:
+        if wait.reason == "event" and not is_ended:
+            items.take_kept(connection, lease.run, wait.key)
+    return still
+
+
+def _due(connection: Connection, lease: Lease, new: dict[str, Any], asked: float | None, now: float) -> float | None:
+    """Returns when a worker has to see to a run that is not held any more."""
+    if new["status"] in ENDED:
+        return None
+    items.refuse_answers(connection, lease.run)
+    scope = items.scope(new["paused_at"], new["inflight"])
+    if items.next_item(connection, lease.run, scope) is not None:
+        return now
+    times = [] if asked is None else [asked]
+    if lease.limits.seconds is not None:
+        times.append(lease.created + lease.limits.seconds)
+    if scope == "all":
+        times += [wait.deadline for wait in new["waits"].values() if wait.deadline is not None]
+    return min(times, default=None) if scope != "commands" else None

@@ -1,0 +1,66 @@
+"""`Lease`: a run that a worker holds, with all that the worker needs of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+from abstractcore.ports import Interruption
+
+from ..errors import LeaseLostError
+from ..json_documents import JSON
+from ..records import ENDED, Limits, OpenWait, Spent, Status
+
+
+@dataclass(eq=False, slots=True)
+class Lease:
+    """A run that is held, as it was read or last committed. Only commits change the fields that are stored.
+
+    `lock` is held by a commit: an effect may note records from several threads. `interruption` ends the effect that runs;
+    `lost` is set when another worker has taken the run, `released` when it was given back, `delivered` when what it had
+    sent has been delivered, `has_commands` when commands may wait in its inbox. `claimed_at` is the database's time.
+    """
+
+    run: str
+    program: str
+    owner: str
+    fence: int
+    status: Status
+    state: bytes | None
+    inflight: JSON
+    seq: int
+    head: str
+    outbox: int
+    paused_at: float | None
+    parent: str | None
+    parent_key: str | None
+    session: str | None
+    limits: Limits
+    spent: Spent
+    output: bytes | None
+    error: bytes | None
+    created: float
+    waits: dict[str, OpenWait] = field(default_factory=dict[str, OpenWait])
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    interruption: Interruption = field(default_factory=Interruption)
+    claimed_at: float = 0.0
+    claimed_monotonic: float = field(default_factory=time.monotonic)
+    lost: bool = False
+    released: bool = False
+    delivered: bool = False
+    has_commands: bool = True
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has completed, failed or was cancelled."""
+        return self.status in ENDED
+
+    def lose(self) -> None:
+        """Notes that another worker has the run: what runs for it is interrupted."""
+        self.lost = True
+        self.interruption.set()
+
+    def lost_error(self) -> LeaseLostError:
+        """Returns the error of a lease that was lost."""
+        return LeaseLostError(f"another worker has taken over the run {self.run!r}", run=self.run)

@@ -1,0 +1,328 @@
+"""`Store`: the operations on runs, each in one transaction of a database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func, select
+
+from abstractcore.database import CommitUnknownError, Database, Retries, Statement
+from abstractcore.ports import Clock
+
+from ..errors import RunExistsError, RunNotFoundError
+from ..json_documents import digest, parsed
+from ..programs import Item
+from ..records import Limits, OpenWait, Record, RunInfo, Spent
+from . import claims, commits, items
+from .bodies import decoded
+from .commits import Change, NewRun
+from .items import Delivery, NewItem
+from .leases import Lease
+from .tables import artifacts, inbox, ledger, runs, schema, waits
+
+_b = bindparam
+_SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestamp()).label("now")))
+_RECORDS: Final = Statement(
+    select(ledger)
+    .where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
+    .order_by(ledger.c.seq)
+    .limit(_b("limit"))
+)
+_FIRST_RECORD: Final = Statement(select(ledger.c.body).where(ledger.c.run == _b("run"), ledger.c.seq == 1))
+_ARTIFACT: Final = Statement(
+    select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
+)
+_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.key))
+_INBOX: Final = Statement(select(inbox).where(inbox.c.run == _b("run")).order_by(inbox.c.number))
+_CHILDREN: Final = Statement(select(runs.c.id).where(runs.c.parent == _b("parent")).order_by(runs.c.created))
+_PAGE: Final = 500
+"""How many records are read at once."""
+COMMITS: Final = Retries(attempts=60, seconds=30)
+"""A database that is started again is gone for seconds: shorter retries would give every run up."""
+
+
+class Store:
+    """The runs of one database. Every method waits for the database, and raises `DatabaseError` if it fails.
+
+    `seconds` is how long a lease lasts. `on_due` is called after a transaction that made a run due, with nothing.
+    """
+
+    def __init__(
+        self, database: Database, *, seconds: float = 30.0, clock: Clock | None = None, retries: Retries = COMMITS
+    ) -> None:
+        database.migrate(schema)
+        self.database = database
+        self.seconds = seconds
+        self.on_due: list[Callable[[], object]] = []
+        self._clock = clock
+        self._retries = retries
+
+    def now(self, connection: Connection) -> float:
+        """Returns the time, in seconds since the epoch: that of the database, for all its workers."""
+        if self._clock is not None:
+            return self._clock.time_of_day()
+        if connection.dialect.name == "sqlite":  # which has no clock but this machine's
+            return time.time()
+        return float(_SERVER_TIME.first(connection).now)
+
+    def time(self) -> float:
+        """Returns the time of the database."""
+        return self.database.read(self.now)
+
+    def time_of(self, lease: Lease) -> float:
+        """Returns the time of the database for a held run, without asking it."""
+        if self._clock is not None:
+            return self._clock.time_of_day()
+        return lease.claimed_at + time.monotonic() - lease.claimed_monotonic
+
+    def create(self, new: NewRun) -> bool:
+        """Creates a run; False if it exists already, with the same program and input.
+
+        Raises `RunExistsError` if it exists with others.
+        """
+
+        def work(connection: Connection) -> bool:
+            found = commits.RUN.first(connection, id=new.id)
+            if found is None:
+                commits.create(connection, new, self.now(connection))
+                return True
+            first = _FIRST_RECORD.first(connection, run=new.id)
+            same = first is not None and first.body is not None and _is_same(parsed(first.body), new)
+            if not same:
+                hint = "Give another id, or the same program and input."
+                raise RunExistsError(f"a run {new.id!r} of {found.program} exists", run=new.id, hint=hint)
+            return False
+
+        created = self.database.write(work, retries=self._retries)
+        if created:
+            self._notify()
+        return created
+
+    def deliver(self, item: NewItem) -> Delivery:
+        """Stores an item, and gives it to its run, or to all that wait for its key. An id is delivered once.
+
+        Raises `RunNotFoundError` for a run that does not exist.
+        """
+
+        def work(connection: Connection) -> Delivery:
+            if item.run is not None and commits.RUN.first(connection, id=item.run) is None:
+                raise not_found(item.run)
+            return items.deliver(connection, item, self.now(connection))
+
+        delivery = self.database.write(work, retries=self._retries)
+        self._notify()
+        return delivery
+
+    def deliver_sent(self, lease: Lease) -> None:
+        """Delivers what a held run has sent, each item in a transaction of its own."""
+        while rows := self.database.read(lambda connection: items.added(connection, lease.run)):
+            for row in rows:
+                self.database.write(
+                    lambda connection, id=row.id: items.deliver_added(connection, id, self.now(connection)),
+                    retries=self._retries,
+                )
+        lease.delivered = True
+        self._notify()
+
+    def claim(self, programs: Sequence[str], owner: str, limit: int = 1) -> list[Lease]:
+        """Takes up to `limit` runs of these programs, as `name@version`, that are due."""
+        return self.database.write(
+            lambda connection: claims.claim(connection, programs, owner, limit, self.now(connection), self.seconds),
+            retries=self._retries,
+        )
+
+    def extend(self, leases: Sequence[Lease]) -> None:
+        """Lets leases last for another `seconds`; those that are held by others now are marked, and interrupted."""
+
+        def work(connection: Connection) -> list[frozenset[str] | None]:
+            due_at = self.now(connection) + self.seconds
+            return [claims.extend(connection, lease, due_at) for lease in leases]
+
+        for lease, commands in zip(leases, self.database.write(work), strict=True):
+            if commands is None:
+                lease.lose()
+            elif commands:
+                lease.has_commands = True
+                if "cancel" in commands:
+                    lease.interruption.set()
+
+    def release(self, lease: Lease) -> None:
+        """Gives a run back at once, as it is: whoever claims it finds its effect in flight."""
+        with lease.lock:
+            if not lease.released and not lease.lost:
+                self.database.write(
+                    lambda connection: claims.release(connection, lease, self.now(connection)), retries=self._retries
+                )
+                lease.released = True
+        self._notify()
+
+    def commit(self, lease: Lease, change: Change) -> None:
+        """Writes a change of a held run, all of it or nothing.
+
+        Raises `LeaseLostError` if another worker has the run: nothing is written then.
+        """
+        with lease.lock:
+            if lease.lost or lease.released:
+                raise lease.lost_error()
+            new = self._committed(lease, change)
+            if new is None:
+                lease.lose()
+                raise lease.lost_error()
+            for name, value in new.items():
+                setattr(lease, name, value)
+        if lease.released or change.children:
+            self._notify()
+
+    def _committed(self, lease: Lease, change: Change) -> dict[str, Any] | None:
+        found: list[dict[str, Any] | None] = []
+
+        def work(connection: Connection) -> None:
+            found.append(commits.commit(connection, lease, change, self.now(connection), self.seconds))
+
+        try:
+            self.database.write(work, retries=self._retries)
+        except CommitUnknownError:
+            if found[-1] is None or not change.records:
+                raise
+            with suppress(CommitUnknownError):
+                is_there = self.database.read(
+                    lambda connection: commits.is_committed(connection, lease, change), retries=self._retries
+                )
+                if is_there is None:
+                    return None
+                return found[-1] if is_there else self._committed(lease, change)
+            raise
+        return found[-1]
+
+    def note(self, lease: Lease, kind: str, body: dict[str, Any]) -> int:
+        """Appends a record to the ledger of a held run; returns its number."""
+        with lease.lock:
+            self.commit(lease, Change(records=[(kind, body)]))
+            return lease.seq
+
+    def next_item(self, lease: Lease) -> tuple[Item, int] | None:
+        """Returns the item that a held run takes next, and its number; None if it waits.
+
+        A deadline that has passed is an item too, without a number in the inbox: 0.
+        """
+        scope = items.scope(lease.paused_at, lease.inflight)
+
+        def work(connection: Connection) -> tuple[Item, int] | None:
+            row = items.next_item(connection, lease.run, scope)
+            now = self.now(connection)
+            if row is not None:
+                data = parsed(row.payload)
+                payload, error = (data["payload"], data.get("error")) if row.kind == "child" else (data, None)
+                return Item(row.id, row.kind, payload, row.key, now, row.sender, error), row.number
+            if scope != "all":
+                return None
+            passed = [wait for wait in lease.waits.values() if wait.deadline is not None and wait.deadline <= now]
+            if not passed:
+                return None
+            wait = min(passed, key=lambda each: (each.deadline, each.key))
+            return Item(f"timeout:{lease.run}:{wait.opened}:{wait.key}", "timeout", None, wait.key, now), 0
+
+        return self.database.read(work, retries=self._retries)
+
+    def run(self, id: str) -> RunInfo:
+        """Returns what is known of a run; raises `RunNotFoundError`."""
+        row = self.database.read(lambda connection: commits.RUN.first(connection, id=id))
+        if row is None:
+            raise not_found(id)
+        return _info(row)
+
+    def runs(
+        self,
+        *,
+        status: str | None = None,
+        program: str | None = None,
+        session: str | None = None,
+        parent: str | None = None,
+        limit: int = 100,
+    ) -> list[RunInfo]:
+        """Returns runs, the newest first. `program` is a name, or `name@version`."""
+        statement = select(runs).order_by(runs.c.created.desc(), runs.c.id).limit(limit)
+        for column, value in ((runs.c.status, status), (runs.c.session, session), (runs.c.parent, parent)):
+            if value is not None:
+                statement = statement.where(column == value)
+        if program is not None:
+            exact = runs.c.program == program
+            statement = statement.where(exact | runs.c.program.startswith(f"{program}@", autoescape=True))
+        return [_info(row) for row in self.database.read(lambda connection: connection.execute(statement).all())]
+
+    def waits(self, run: str) -> list[OpenWait]:
+        """Returns the open waits of a run, in the order in which they were opened."""
+        rows = self.database.read(lambda connection: _WAITS.all(connection, run=run))
+        return [OpenWait(row.run, row.key, row.reason, row.deadline, parsed(row.asked), row.opened) for row in rows]
+
+    def inbox(self, run: str) -> list[Any]:
+        """Returns the rows of the items of a run, with their state and outcome."""
+        return self.database.read(lambda connection: _INBOX.all(connection, run=run))
+
+    def children(self, run: str) -> list[str]:
+        """Returns the ids of the runs that a run has started."""
+        rows = self.database.read(lambda connection: _CHILDREN.all(connection, parent=run))
+        return [row.id for row in rows]
+
+    def records(self, run: str, after: int = 0) -> Iterator[Record]:
+        """Yields the records of a run after a number, in order, with the values that are stored apart."""
+        while page := self._page(run, after):
+            yield from page
+            after = page[-1].seq
+
+    def _page(self, run: str, after: int) -> list[Record]:
+        def work(connection: Connection) -> list[Record]:
+            def artifact(sha256: str) -> bytes | None:
+                found = _ARTIFACT.first(connection, run=run, sha256=sha256)
+                return None if found is None else found.body
+
+            rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
+            return [_record(row, artifact) for row in rows]
+
+        return self.database.read(work)
+
+    def next_due(self) -> float | None:
+        """Returns when the next run is due, in seconds since the epoch; None if none is."""
+        return self.database.read(claims.next_due)
+
+    def due_programs(self) -> dict[str, int]:
+        """Returns how many runs of each program are due, whoever knows the program."""
+        return self.database.read(lambda connection: claims.due_programs(connection, self.now(connection)))
+
+    def _notify(self) -> None:
+        for notify in self.on_due:
+            notify()
+
+
+def not_found(id: str) -> RunNotFoundError:
+    """Returns the error for a run that does not exist."""
+    return RunNotFoundError(f"there is no run {id!r}", run=id, hint="List the runs: abstractcore runs list")
+
+
+def _is_same(first: Any, new: NewRun) -> bool:
+
+    return (first["program"], first["input"]) == (new.program, digest(new.input))
+
+
+def _json(data: bytes | None) -> Any:
+    return None if data is None else parsed(data)
+
+
+def _info(row: Any) -> RunInfo:
+    return RunInfo(
+        id=row.id, program=row.program, status=row.status, created=row.created, updated=row.updated, seq=row.seq,
+        head=row.head, state=_json(row.state), inflight=_json(row.inflight), output=_json(row.output),
+        error=_json(row.error), due_at=row.due_at, owner=row.owner, fence=row.fence, paused_at=row.paused_at,
+        parent=row.parent, session=row.session, limits=Limits.from_data(parsed(row.limits)),
+        spent=Spent.from_data(parsed(row.spent)),
+    )  # fmt: skip
+
+
+def _record(row: Any, artifact: Callable[[str], bytes | None]) -> Record:
+    if row.body is None:
+        return Record(row.run, row.seq, row.kind, row.at, None, row.redacted or "", row.hash)
+
+    return Record(row.run, row.seq, row.kind, row.at, decoded(row.body, artifact), digest(row.body), row.hash)

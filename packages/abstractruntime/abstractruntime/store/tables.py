@@ -1,0 +1,104 @@
+"""The tables of runs, in SQLite and PostgreSQL. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table
+
+from abstractcore.database import Schema
+
+from ..programs import LONGEST_NAME
+
+VERSION: Final = 1
+metadata = MetaData()
+_name = String(LONGEST_NAME)
+_time = Float(53)
+
+runs = Table(
+    "abstractruntime_runs",
+    metadata,
+    Column("id", _name, primary_key=True),
+    Column("program", _name, nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("state", LargeBinary),
+    Column("inflight", LargeBinary),
+    Column("seq", Integer, nullable=False),
+    Column("head", String(64), nullable=False),
+    Column("due_at", _time),
+    Column("owner", String(64)),
+    Column("fence", Integer, nullable=False),
+    Column("outbox", Integer, nullable=False),
+    Column("paused_at", _time),
+    Column("parent", _name),
+    Column("parent_key", _name),
+    Column("session", _name),
+    Column("limits", LargeBinary, nullable=False),
+    Column("spent", LargeBinary, nullable=False),
+    Column("output", LargeBinary),
+    Column("error", LargeBinary),
+    Column("created", _time, nullable=False),
+    Column("updated", _time, nullable=False),
+    Index("abstractruntime_runs_due", "due_at"),
+    Index("abstractruntime_runs_by_status", "status", "created"),
+    Index("abstractruntime_runs_of_parent", "parent"),
+    Index("abstractruntime_runs_of_session", "session"),
+)
+"""`due_at` is the only column that workers poll: ready, a deadline, a pause before a retry and the end of a lease are the
+same. `outbox` counts the sent items that are not delivered yet."""
+
+ledger = Table(
+    "abstractruntime_ledger",
+    metadata,
+    Column("run", _name, primary_key=True),
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(20), nullable=False),
+    Column("at", _time, nullable=False),
+    Column("body", LargeBinary),
+    Column("redacted", String(64)),
+    Column("hash", String(64), nullable=False),
+)
+"""`redacted` is the SHA-256 of a body that was deleted."""
+
+waits = Table(
+    "abstractruntime_waits",
+    metadata,
+    Column("run", _name, primary_key=True),
+    Column("key", _name, primary_key=True),
+    Column("reason", String(20), nullable=False),
+    Column("deadline", _time),
+    Column("asked", LargeBinary, nullable=False),
+    Column("opened", Integer, nullable=False),
+    Index("abstractruntime_waits_by_key", "key"),
+)
+
+inbox = Table(
+    "abstractruntime_inbox",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("id", String(400), nullable=False, unique=True),
+    Column("run", _name),
+    Column("key", _name),
+    Column("kind", String(20), nullable=False),
+    Column("payload", LargeBinary),
+    Column("state", String(10), nullable=False),
+    Column("outcome", String(500)),
+    Column("sender", _name),
+    Column("created", _time, nullable=False),
+    Index("abstractruntime_inbox_of_run", "run", "state"),
+    Index("abstractruntime_inbox_by_key", "key", "state"),
+    Index("abstractruntime_inbox_of_sender", "sender", "state"),
+)
+"""States: `added` by a step and not delivered yet; `queued` for a run; `kept` for the first run that waits for its key;
+`applied`; `refused`, with the reason as its outcome. An applied item has no payload any more: the ledger has it."""
+
+artifacts = Table(
+    "abstractruntime_artifacts",
+    metadata,
+    Column("run", _name, primary_key=True),
+    Column("sha256", String(64), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Large values of records, by their hash."""
+
+schema: Final = Schema("abstractruntime_version", metadata, VERSION)
