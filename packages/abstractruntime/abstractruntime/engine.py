@@ -14,7 +14,7 @@ from abstractcore.ports import Runtime
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult
 from .errors import LeaseLostError
-from .json_documents import JSON, canonical, digest, parsed
+from .json_documents import JSON, canonical, digest, member, parsed
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
 from .records import Limits, Record, Spent
@@ -39,8 +39,8 @@ class Engine:
     async def advance(self, lease: Lease, runtime: Runtime) -> None:
         """Takes a held run on until it waits, has ended or is held by another worker; then it is given back.
 
-        Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an effect
-        is the run's, and raises nothing. A run whose effect was cut short is found in flight by the next worker.
+        Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
+        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
         """
         try:
             await _Advance(self, lease, runtime).run()
@@ -166,7 +166,7 @@ class _Advance:
         if lease.ended:
             return
         if error is not None and "retry" in effect:
-            retry = Retry(**{**effect["retry"], "errors": tuple(effect["retry"]["errors"])})
+            retry = stepping.retry_of(effect["retry"])
             if attempt < retry.attempts and stepping.is_retried(error, retry):
                 await self._retry_later(retry, error)
                 return
@@ -201,7 +201,7 @@ class _Advance:
 
     def _noted(self, seq: int) -> list[Record]:
         records = self._store.records(self._lease.run, seq)
-        return [each for each in records if isinstance(each.body, dict) and each.body.get("effect_seq") == seq]
+        return [each for each in records if member(each.body, "effect_seq") == seq]
 
     def _kind(self, effect: JSON) -> EffectKind | None:
         return self._engine.kind(self._program, effect["kind"])
@@ -224,7 +224,7 @@ class _Advance:
 
     async def _recover(self) -> None:
         """Repeats or resumes an effect that another worker had begun, or asks what became of it."""
-        lease, inflight = self._lease, self._lease.inflight
+        inflight = self._lease.inflight
         effect = inflight["effect"]
         kind = self._kind(effect)
         after: AfterCrash = effect.get("after_crash") or ("ask" if kind is None else kind.after_crash)
@@ -260,7 +260,7 @@ class _Advance:
     async def _decide(self, item: Item, number: int) -> None:
         """Applies an answer about an interrupted effect."""
         inflight, answer = self._lease.inflight, item.payload
-        decision = answer.get("decision") if isinstance(answer, dict) else None
+        decision = member(answer, "decision")
         if decision not in _DECISIONS:
             refused = (number, f"expected a decision, one of {', '.join(_DECISIONS)}")
             await self._commit(Change(refused=refused))
@@ -271,9 +271,12 @@ class _Advance:
             return
         error = None
         if decision == "skip":
-            error = {"type": "Skipped", "message": str(answer.get("reason") or "the interrupted effect was skipped")}
+            error = {
+                "type": "Skipped",
+                "message": str(member(answer, "reason") or "the interrupted effect was skipped"),
+            }
         result = Item(
-            f"result:{self._lease.run}:{inflight['seq']}:{decision}", "result", answer.get("value"),
+            f"result:{self._lease.run}:{inflight['seq']}:{decision}", "result", member(answer, "value"),
             inflight["effect"]["key"], self._now(), item.sender, error,
         )  # fmt: skip
         await self._step(result, number, EffectResult(), ("decided", decided))

@@ -10,7 +10,7 @@ from typing import Any
 from abstractcore import PendingCall, ToolAnswer, from_json, to_json
 
 from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
-from .json_documents import JSON, canonical, parsed
+from .json_documents import JSON, canonical, member, parsed
 from .programs import INTERRUPTED, check_name
 from .records import OpenWait, Record, RunInfo
 from .store import Delivery, NewItem, Store
@@ -102,8 +102,8 @@ class Run:
                 raise NotFinishedError(f"the run is {info.status} after {timeout:g} s", run=self.id, hint=hint)
             time.sleep(_POLL_SECONDS)
         if info.status != "completed":
-            error = info.error or {}
-            problem = f"the run {self.id!r} {info.status}: {error.get('type')}: {error.get('message')}"
+            error = f"{member(info.error, 'type')}: {member(info.error, 'message')}"
+            problem = f"the run {self.id!r} {'failed' if info.status == 'failed' else 'was cancelled'}: {error}"
             raise RunFailedError(problem, run=self.id, hint=f"abstractcore runs show {self.id}")
         return info.output
 
@@ -181,7 +181,7 @@ class RunWait:
         return self.key == INTERRUPTED
 
     def _pending(self) -> PendingCall:
-        pending = self.asked.get("pending") if isinstance(self.asked, dict) else None
+        pending = member(self.asked, "pending")
         if pending is None:
             hint = "Answer it with .answer(...)."
             raise RunError(f"the wait {self.key!r} is not of a tool call", run=self.run, hint=hint)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from abstractcore.errors import InvalidInputError
 
@@ -42,32 +42,37 @@ def parsed(data: bytes | str) -> JSON:
     return json.loads(data)
 
 
+def member(value: JSON, name: str) -> JSON:
+    """Returns what an object has by a name; None without it, and for anything else than an object."""
+    return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+
+
 def digest(data: bytes) -> str:
     """Returns the SHA-256 of bytes, in lower-case hex digits."""
     return hashlib.sha256(data).hexdigest()
 
 
-def _check(value: object, path: str, depth: int) -> None:
-    kind = type(value)
+def _check(value: Any, path: str, depth: int) -> None:
+    kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return
     if kind is float:
-        if not math.isfinite(value):  # pyright: ignore[reportArgumentType]
+        if not math.isfinite(value):
             raise InvalidInputError(f"{value} is not a JSON number", path=path)
         return
     if depth >= MAX_DEPTH:
         raise InvalidInputError(f"is nested more than {MAX_DEPTH} deep, or contains itself", path=path)
     if kind is dict:
-        for key, item in value.items():  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-            if type(key) is not str:  # pyright: ignore[reportUnknownArgumentType]
+        for key, item in value.items():
+            if type(key) is not str:
                 raise InvalidInputError(f"expected texts as keys, got {key!r:.80}", path=path)
-            if type(item) not in _PLAIN:  # pyright: ignore[reportUnknownArgumentType]
-                _check(item, f"{path}.{key}", depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+            if type(item) not in _PLAIN:
+                _check(item, f"{path}.{key}", depth + 1)
         return
     if kind is list or kind is tuple:
-        for index, item in enumerate(value):  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
-            if type(item) not in _PLAIN:  # pyright: ignore[reportUnknownArgumentType]
-                _check(item, f"{path}[{index}]", depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+        for index, item in enumerate(value):
+            if type(item) not in _PLAIN:
+                _check(item, f"{path}[{index}]", depth + 1)
         return
     hint = "Give plain data, such as json.loads(abstractcore.to_json(value))."
     if isinstance(value, Mapping):

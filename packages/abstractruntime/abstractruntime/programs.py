@@ -149,7 +149,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A run to start. Its end comes as an item with `key`; `run` is its id, by default that of the parent and the key."""
+    """A run to start. Its end is an item with `key`; `run` is its id, by default that of the parent and the key."""
 
     key: str
     program: str
@@ -169,9 +169,9 @@ class Child:
 class Step:
     """The result of a step: the next `state`, and what the run does then.
 
-    Either an `effect` is executed, whose result is the next item; or the run waits, for any of `waits`; or it has ended,
-    with `ended`, and an `output` or an `error`. `waits` are all that are open from now on: those of earlier steps that
-    are not among them are closed. `sends` and `children` happen in any case.
+    An `effect` is executed, and its result is the next item; or the run waits, for any of `waits`; or it has ended,
+    with an `output` or an `error`. `waits` are all that are open from now on: those of earlier steps that are not among
+    them are closed. `sends` and `children` happen in any case.
     """
 
     state: JSON = None

@@ -1,8 +1,8 @@
 """The ledger's records, and what is known of a run: plain values, and the rule by which records are chained.
 
-The hash of a record is the SHA-256 of the canonical JSON of six fields: `at` (microseconds since the epoch), `body` (the
-SHA-256 of the stored bytes of its body), `kind`, `prev` (the hash of the record before it, 64 zeros for the first one),
-`run` and `seq`. Canonical JSON is UTF-8 with sorted keys and no spaces.
+The hash of a record is the SHA-256 of the canonical JSON of six fields: `at` (microseconds since the epoch), `body`
+(the SHA-256 of its stored body), `kind`, `prev_hash` (the hash of the record before it, null for the first one), `run`
+and `seq`. Canonical JSON is UTF-8 with sorted keys and no spaces.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from .programs import WaitReason
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
 ENDED: Final = frozenset({"completed", "failed", "cancelled"})
-FIRST: Final = "0" * 64
-"""The hash before the first record."""
 RecordKind: TypeAlias = Literal[
     "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended"
 ]
@@ -44,10 +42,10 @@ class Record:
     hash: str
 
 
-def chained(run: str, seq: int, kind: str, at: float, body_sha256: str, previous: str) -> str:
-    """Returns the hash of a record."""
-    fields = {"at": round(at * 1e6), "body": body_sha256, "kind": kind, "prev": previous, "run": run, "seq": seq}
-    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+def chained(run: str, seq: int, kind: str, at: float, body_sha256: str, previous: str | None) -> str:
+    """Returns the hash of a record; `previous` is that of the record before it, None for the first one."""
+    hashed = {"at": round(at * 1e6), "body": body_sha256, "kind": kind, "prev_hash": previous, "run": run, "seq": seq}
+    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -67,11 +67,11 @@ class Runtime:
         limits: Limits | None = None,
         due_at: float | None = None,
     ) -> Run:
-        """Creates a run, and returns it at once: a worker takes it. The same id, program and input again is one run.
+        """Creates a run, and returns it at once: a worker takes it. The same id, program and input are one run.
 
-        `program` is one, `name@version`, or a name, of which the version added last is taken. `due_at`, in seconds since
-        the epoch, is when it begins. Raises `RunExistsError` for an id that another run has, `UnknownProgramError` for a
-        name that is not known, and `InvalidInputError` for an input that is no JSON.
+        `program` is one, `name@version`, or a name, of which the version added last is taken. `due_at` is when it
+        begins, in seconds since the epoch. Raises `RunExistsError` for an id that another run has,
+        `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an input that is no JSON.
         """
         name = program if isinstance(program, str) else self.add(program)
         new = NewRun(

@@ -11,7 +11,7 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 
 from .effects import EffectResult
 from .errors import ProgramError
-from .json_documents import JSON, canonical, digest
+from .json_documents import JSON, canonical, digest, member
 from .limits import warnings
 from .programs import INTERRUPTED, Effect, Item, Program, Retry, Step, Wait
 from .records import OpenWait, Spent
@@ -101,7 +101,7 @@ def ended_by_limit(lease: Lease, limit: str, item: Item | None = None, used: Eff
 
 def cancelled(lease: Lease, body: dict[str, JSON], payload: JSON, cancels: Sequence[NewItem]) -> Change:
     """Returns the change by which a run is cancelled, with the commands for its children."""
-    reason = payload.get("reason") if isinstance(payload, dict) else None
+    reason = member(payload, "reason")
     error = {"type": "Cancelled", "message": str(reason or "the run was cancelled")}
     made = _ended(lease, "cancelled", body, error, EffectResult())
     made.sends = [*made.sends, *cancels]
@@ -156,6 +156,11 @@ def effect_data(effect: Effect) -> dict[str, JSON]:
     if effect.retry is not None:
         data["retry"] = {**asdict(effect.retry), "errors": [*effect.retry.errors]}
     return data
+
+
+def retry_of(data: Mapping[str, Any]) -> Retry:
+    """Returns the retries of an effect as its record has it."""
+    return Retry(data["attempts"], data["seconds"], data["factor"], data["longest"], tuple(data["errors"]))
 
 
 def error_data(error: BaseException) -> JSON:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..json_documents import JSON, canonical, digest, parsed
+from ..json_documents import JSON, canonical, digest, member, parsed
 
 LARGE: Final = 4096
 """A value with more bytes of JSON is stored apart."""
@@ -24,7 +24,7 @@ def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
             if isinstance(holder.get(name), dict):
                 holder[name] = dict(holder[name])
             holder = holder.get(name) or {}
-        value = holder.get(place[-1])
+        value: Any = holder.get(place[-1])
         if isinstance(value, str | list | tuple | dict):
             data = canonical(value, ".".join(place))
             if len(data) > LARGE or (isinstance(value, dict) and _MARK in value):
@@ -53,8 +53,7 @@ def _marked(body: Any) -> list[tuple[Any, str]]:
     for place in _PLACES:
         holder = body
         for name in place[:-1]:
-            holder = holder.get(name) if isinstance(holder, dict) else None
-        value = holder.get(place[-1]) if isinstance(holder, dict) else None
-        if isinstance(value, dict) and _MARK in value:
+            holder = member(holder, name)
+        if member(member(holder, place[-1]), _MARK) is not None:
             found.append((holder, place[-1]))
     return found

@@ -12,7 +12,7 @@ from abstractcore.database import Statement, lock
 
 from ..json_documents import JSON, canonical, digest, parsed
 from ..programs import Wait
-from ..records import ENDED, FIRST, Limits, OpenWait, Spent, chained
+from ..records import ENDED, Limits, OpenWait, Spent, chained
 from . import items
 from .bodies import encoded
 from .leases import Lease
@@ -66,8 +66,8 @@ class NewRun:
 class Change:
     """What a transaction changes of a held run. What is `...` stays as it is.
 
-    `waits` are all that are open from then on. With `release` the run is given back, unless there is something to do for
-    it now; `due_at` is the time that it asks for, beside its deadlines.
+    `waits` are all that are open from then on. With `release` the run is given back, unless there is something to do
+    now; `due_at` is the time that it asks for, beside its deadlines.
     """
 
     records: list[tuple[str, dict[str, JSON]]] = field(default_factory=list[tuple[str, dict[str, JSON]]])
@@ -97,7 +97,7 @@ def create(connection: Connection, new: NewRun, now: float) -> None:
         **{name: value for name in ("parent", "session") if (value := getattr(new, name)) is not None},
     }
     data, _ = encoded(body)
-    head = chained(new.id, 1, "created", now, digest(data), FIRST)
+    head = chained(new.id, 1, "created", now, digest(data), None)
     due_at = now if new.due_at is None else new.due_at
     _INSERT_RUN.run(
         connection,

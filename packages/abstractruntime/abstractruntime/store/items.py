@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import Connection, and_, bindparam, case, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, exists, insert, or_, select, update
 
 from abstractcore.database import Statement, lock
 
@@ -52,13 +52,13 @@ _OF_RUN: Final = select(inbox).where(inbox.c.run == _b("run"), _QUEUED)
 _ORDER: Final = (case((inbox.c.kind == "command", 0), else_=1), inbox.c.number)
 _IS_COMMAND: Final = inbox.c.kind == "command"
 _IS_DECISION: Final = and_(inbox.c.kind == "answer", inbox.c.key == INTERRUPTED, _HAS_WAIT)
-_NEXT: Final[dict[Scope, Statement]] = {
-    scope: Statement(_OF_RUN.where(condition).order_by(*_ORDER).limit(1))
-    for scope, condition in (
-        ("all", or_(_IS_COMMAND, inbox.c.kind == "start", _HAS_WAIT)),
-        ("in flight", or_(_IS_COMMAND, _IS_DECISION)),
-        ("commands", _IS_COMMAND),
-    )
+_TAKES: Final[dict[Scope, ColumnElement[bool]]] = {
+    "all": or_(_IS_COMMAND, inbox.c.kind == "start", _HAS_WAIT),
+    "in flight": or_(_IS_COMMAND, _IS_DECISION),
+    "commands": _IS_COMMAND,
+}
+_NEXT: Final = {
+    scope: Statement(_OF_RUN.where(condition).order_by(*_ORDER).limit(1)) for scope, condition in _TAKES.items()
 }
 _REFUSE_ANSWERS: Final = Statement(
     update(inbox)

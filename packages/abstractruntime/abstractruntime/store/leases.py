@@ -17,9 +17,10 @@ from ..records import ENDED, Limits, OpenWait, Spent, Status
 class Lease:
     """A run that is held, as it was read or last committed. Only commits change the fields that are stored.
 
-    `lock` is held by a commit: an effect may note records from several threads. `interruption` ends the effect that runs;
-    `lost` is set when another worker has taken the run, `released` when it was given back, `delivered` when what it had
-    sent has been delivered, `has_commands` when commands may wait in its inbox. `claimed_at` is the database's time.
+    `lock` is held by a commit: an effect may note records from several threads. `interruption` ends the effect that
+    runs; `lost` is set when another worker has taken the run, `released` when it was given back, `delivered` when what
+    it had sent has been delivered, `has_commands` when commands may wait in its inbox. `claimed_at` is the database's
+    time.
     """
 
     run: str

@@ -44,8 +44,8 @@ runs = Table(
     Index("abstractruntime_runs_of_parent", "parent"),
     Index("abstractruntime_runs_of_session", "session"),
 )
-"""`due_at` is the only column that workers poll: ready, a deadline, a pause before a retry and the end of a lease are the
-same. `outbox` counts the sent items that are not delivered yet."""
+"""`due_at` is the only column that workers poll: ready, a deadline, a pause before a retry and the end of a lease are
+the same. `outbox` counts the sent items that are not delivered yet."""
 
 ledger = Table(
     "abstractruntime_ledger",
