@@ -128,7 +128,6 @@ class _Advance:
     async def _step(self, item: Item, number: int, used: EffectResult, *records: tuple[str, dict[str, JSON]]) -> None:
         """Applies an item: one step of the program, and its transaction. `records` come before that of the step."""
         lease = self._lease
-        limit = exceeded(lease.limits, lease.spent, self._now() - lease.created)
         try:
             state = None if lease.state is None else parsed(lease.state)
             made = stepping.checked(self._program.step(state, item), lease.waits)
@@ -137,6 +136,7 @@ class _Advance:
             _log.warning("a step of the run %r failed", lease.run, exc_info=error)
             change = stepping.ended_by_error(lease, item, error, used)
         else:
+            limit = exceeded(lease.limits, change.spent, self._now() - lease.created)
             if made.effect is not None and limit is not None:
                 change = stepping.ended_by_limit(lease, limit, item, used)
         change.records = [*records, *change.records]

@@ -113,8 +113,8 @@ def create(connection: Connection, new: NewRun, now: float) -> None:
 
 def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl: float) -> dict[str, Any] | None:
     """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now."""
-    opened = _opened(lease, change)
-    for key in sorted(wait.key for wait in opened if wait.reason == "event"):
+    events = sorted(wait.key for wait in change.waits or () if wait.reason == "event")
+    for key in events:
         lock(connection, f"event:{key}")
     values = {name: _new(change, lease, name) for name in ("status", "state", "output", "error", "paused_at")}
     inflight = _new(change, lease, "inflight")
@@ -146,7 +146,9 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
     if change.refused is not None:
         items.close_item(connection, change.refused[0], "refused", change.refused[1])
     is_ended = values["status"] in ENDED
-    open_waits = _change_waits(connection, lease, change, opened, seq, is_ended)
+    open_waits = _change_waits(connection, lease, change, seq, is_ended)
+    for key in events:
+        items.take_kept(connection, lease.run, key)
     for item in change.sends:
         items.INSERT.run(connection, **item.values("added", now))
     for child in change.children:
@@ -177,12 +179,8 @@ def _new(change: Change, lease: Lease, name: str) -> Any:
     return getattr(lease, name) if value is ... else value
 
 
-def _opened(lease: Lease, change: Change) -> list[Wait]:
-    return [] if change.waits is None else [wait for wait in change.waits if wait.key not in lease.waits]
-
-
 def _change_waits(
-    connection: Connection, lease: Lease, change: Change, opened: Sequence[Wait], seq: int, is_ended: bool
+    connection: Connection, lease: Lease, change: Change, seq: int, is_ended: bool
 ) -> dict[str, OpenWait]:
     """Closes and opens waits; returns those that are open."""
     if change.waits is None and not is_ended:
@@ -203,9 +201,6 @@ def _change_waits(
                 opened=seq,
             )  # fmt: skip
             still[wait.key] = OpenWait(lease.run, wait.key, wait.reason, wait.deadline, parsed(asked), seq)
-    for wait in opened:
-        if wait.reason == "event" and not is_ended:
-            items.take_kept(connection, lease.run, wait.key)
     return still
 
 

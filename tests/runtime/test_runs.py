@@ -1,0 +1,302 @@
+"""Runs from their start to their end, on one worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import InvalidInputError
+from abstractruntime import (
+    Child,
+    Effect,
+    EffectResult,
+    FunctionProgram,
+    Item,
+    Limits,
+    NotFinishedError,
+    Retry,
+    RunExistsError,
+    RunFailedError,
+    RunNotFoundError,
+    Runtime,
+    Step,
+    UnknownProgramError,
+    Wait,
+)
+from tests.runtime.checks import check
+
+Make = Callable[..., Runtime]
+
+
+def count(state: Any, item: Item) -> Step:
+    """Executes `add` as often as the input says, and completes with the sum."""
+    if item.kind == "start":
+        state = {"left": item.payload, "sum": 0}
+    else:
+        state = {"left": state["left"] - 1, "sum": state["sum"] + item.payload}
+    if state["left"]:
+        return Step.do(state, Effect("add", state["left"]))
+    return Step.complete(state["sum"], state=state)
+
+
+COUNT = FunctionProgram("count", count)
+ADD = {"add": lambda context, payload: payload}
+
+
+def once(effect: Effect) -> FunctionProgram:
+    """Returns a program that executes one effect, and completes with its result and error."""
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.do({}, effect)
+        return Step.complete({"result": item.payload, "error": item.error}, state=state)
+
+    return FunctionProgram("once", step)
+
+
+def test_run_executes_its_effects_and_completes(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    run = runtime.start(COUNT, 4, id="sum")
+    assert (run.status, run.output) == ("running", None)
+    runtime.work()
+    assert (run.status, run.output, run.error) == ("completed", 10, None)
+    assert run.wait_for_output() == 10
+    assert [record.kind for record in run.ledger()] == ["created", "step", "step", "step", "step", "step"]
+    assert run.info.spent.steps == 5
+    check(runtime, "sum", COUNT)
+
+
+def test_same_id_program_and_input_are_one_run(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    runtime.start(COUNT, 2, id="a")
+    runtime.work()
+    assert runtime.start(COUNT, 2, id="a").output == 3
+    assert len(runtime.runs()) == 1
+    with pytest.raises(RunExistsError, match="a run 'a' of count@1 exists") as caught:
+        runtime.start(COUNT, 3, id="a")
+    assert caught.value.run == "a"
+    other = FunctionProgram("other", count)
+    with pytest.raises(RunExistsError):
+        runtime.start(other, 2, id="a")
+
+
+def test_missing_runs_and_programs_are_named(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT)
+    with pytest.raises(RunNotFoundError, match="there is no run 'b'"):
+        runtime.run("b")
+    with pytest.raises(UnknownProgramError, match="there is no program 'sum'; known: count@1"):
+        runtime.start("sum")
+    with pytest.raises(InvalidInputError, match="two programs are named 'count@1'"):
+        runtime.add(FunctionProgram("count", count))
+    assert runtime.start("count", 0).status == "running"
+
+
+def test_sync_and_async_effects_give_results(make_runtime: Make) -> None:
+    async def slow(context: Any, payload: Any) -> Any:
+        return {"got": payload, "attempt": context.attempt}
+
+    program = once(Effect("slow", {"x": 1}))
+    runtime = make_runtime(program, effects={"slow": slow})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == {"result": {"got": {"x": 1}, "attempt": 1}, "error": None}
+
+
+def test_error_of_an_effect_is_an_item(make_runtime: Make) -> None:
+    def fail(context: Any, payload: Any) -> Any:
+        raise ValueError("no such account")
+
+    program = once(Effect("fail"))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"] == {"type": "ValueError", "message": "no such account"}
+    check(runtime, run.id, program)
+
+
+def test_result_that_is_no_json_is_an_error_of_the_effect(make_runtime: Make) -> None:
+    program = once(Effect("odd"))
+    runtime = make_runtime(program, effects={"odd": lambda context, payload: {"a": [1, {2}]}})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"]["message"] == "result.a[1]: expected JSON, got set"
+
+
+def test_unknown_kind_of_effect_is_an_error_of_the_effect(make_runtime: Make) -> None:
+    program = once(Effect("nothing"))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"]["message"] == "there is no kind of effects 'nothing'"
+
+
+def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> None:
+    attempts: list[int] = []
+
+    def shaky(context: Any, payload: Any) -> str:
+        attempts.append(context.attempt)
+        if len(attempts) < 3:
+            raise ConnectionError("refused")
+        return "done"
+
+    program = once(Effect("shaky", retry=Retry(attempts=3, seconds=10, errors=("OSError",))))
+    runtime = make_runtime(program, effects={"shaky": shaky})
+    run = runtime.start(program)
+    runtime.work()
+    assert (attempts, run.status, run.info.due_at) == ([1], "running", clock.time_of_day() + 10)
+    clock.advance(9)
+    runtime.work()
+    assert attempts == [1]
+    clock.advance(1)
+    runtime.work()
+    clock.advance(20)
+    runtime.work()
+    assert (attempts, run.output["result"]) == ([1, 2, 3], "done")
+    assert [each.kind for each in run.ledger()] == [
+        "created", "step", "retry", "started", "retry", "started", "step",
+    ]  # fmt: skip
+    check(runtime, run.id, program)
+
+
+def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> None:
+    def fail(context: Any, payload: Any) -> Any:
+        raise KeyError("x")
+
+    program = once(Effect("fail", retry=Retry(errors=("OSError",))))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"]["type"] == "KeyError"
+
+
+@pytest.mark.parametrize(
+    ("limits", "effects", "used"),
+    [
+        (Limits(steps=3), 2, "3 steps of 3"),
+        (Limits(tokens=250), 3, "300 tokens of 250"),
+        (Limits(dollars=Decimal("0.02")), 2, "0.02 dollars of 0.02"),
+    ],
+)
+def test_run_that_reaches_a_limit_fails_before_its_next_effect(
+    make_runtime: Make, limits: Limits, effects: int, used: str
+) -> None:
+    executed: list[int] = []
+
+    def add(context: Any, payload: Any) -> EffectResult:
+        executed.append(payload)
+        return EffectResult(1, tokens=100, dollars=Decimal("0.01"))
+
+    runtime = make_runtime(COUNT, effects={"add": add})
+    run = runtime.start(COUNT, 10, limits=limits)
+    runtime.work()
+    assert run.error == {"type": "LimitReached", "message": f"the run has used {used}"}
+    assert len(executed) == effects
+    with pytest.raises(RunFailedError, match="LimitReached"):
+        run.wait_for_output()
+
+
+def test_waiting_run_ends_at_its_limit_of_time(make_runtime: Make, clock: Any) -> None:
+    program = FunctionProgram("waits", lambda state, item: Step.wait({}, Wait("ok")))
+    runtime = make_runtime(program)
+    run = runtime.start(program, limits=Limits(seconds=60))
+    runtime.work()
+    assert run.status == "waiting"
+    with pytest.raises(NotFinishedError, match="the run is waiting after 0 s"):
+        run.wait_for_output(timeout=0)
+    clock.advance(61)
+    runtime.work()
+    assert (run.status, run.error["type"]) == ("failed", "LimitReached")
+    check(runtime, run.id, program)
+
+
+def test_large_values_come_back(make_runtime: Make) -> None:
+    large = {"text": "ä" * 10_000, "list": [*range(3000)]}
+    program = once(Effect("echo", large))
+    runtime = make_runtime(program, effects={"echo": lambda context, payload: payload})
+    run = runtime.start(program, large)
+    runtime.work()
+    assert run.output["result"] == large
+    records = [*run.ledger()]
+    assert records[1].body["item"]["payload"] == large
+    assert records[1].body["effect"]["payload"] == large
+    assert records[2].body["item"]["payload"] == large
+    check(runtime, run.id, program)
+
+
+def test_value_that_looks_like_a_stored_one_comes_back(make_runtime: Make) -> None:
+    odd = {"$artifact": "0" * 64, "bytes": 3}
+    program = once(Effect("echo", odd))
+    runtime = make_runtime(program, effects={"echo": lambda context, payload: payload})
+    run = runtime.start(program, odd)
+    runtime.work()
+    assert run.output["result"] == odd
+    assert [*run.ledger()][1].body["item"]["payload"] == odd
+
+
+def test_children_run_and_their_ends_are_items(make_runtime: Make) -> None:
+    def parent(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            children = tuple(Child(f"part-{number}", "count", number) for number in (1, 2))
+            waits = [Wait("part-1", "child"), Wait("part-2", "child")]
+            return Step.wait({}, *waits, children=children)
+        state = {**state, item.key: item.payload}
+        if len(state) < 2:
+            return Step.wait(state, *(Wait(key, "child") for key in ("part-1", "part-2") if key not in state))
+        return Step.complete(state, state=state)
+
+    program = FunctionProgram("parent", parent)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    run = runtime.start(program, id="p")
+    runtime.work()
+    assert run.output == {"part-1": 1, "part-2": 3}
+    assert [child.id for child in run.children] == ["p/part-1", "p/part-2"]
+    for id, of in (("p", program), ("p/part-1", COUNT)):
+        check(runtime, id, of)
+
+
+def test_failed_child_is_an_error_of_its_item(make_runtime: Make) -> None:
+    def parent(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("part", "child"), children=(Child("part", "bad"),))
+        return Step.complete(item.error)
+
+    program = FunctionProgram("parent", parent)
+    bad = FunctionProgram("bad", lambda state, item: Step.fail("nothing to do", type="Empty"))
+    runtime = make_runtime(program, bad)
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == {"type": "Empty", "message": "nothing to do"}
+
+
+def test_child_that_ends_early_is_joined_later(make_runtime: Make) -> None:
+    def parent(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("go"), children=(Child("part", "count", 3),))
+        if item.key == "go":
+            return Step.wait({}, Wait("part", "child"))
+        return Step.complete(item.payload)
+
+    program = FunctionProgram("parent", parent)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    run = runtime.start(program)
+    runtime.work()
+    assert (run.status, run.children[0].status) == ("waiting", "completed")
+    run.waits[0].answer()
+    runtime.work()
+    assert run.output == 6
+
+
+def test_versions_are_worked_on_by_who_has_them(make_runtime: Make) -> None:
+    old, new = FunctionProgram("p", count, "1"), FunctionProgram("p", count, "2")
+    runtime = make_runtime(old, effects=ADD)
+    run = runtime.start(old, 1)
+    other = make_runtime(new, effects=ADD)
+    other.work()
+    assert run.status == "running"
+    assert other.store.due_programs() == {"p@1": 1}
+    assert other.start("p", 1).info.program == "p@2"
+    runtime.work()
+    assert run.output == 1

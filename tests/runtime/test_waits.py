@@ -1,0 +1,298 @@
+"""Waits: answers, events, deadlines, commands, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from abstractruntime import Child, Effect, FunctionProgram, Item, NotWaitingError, Runtime, Send, Step, Wait
+from tests.runtime.checks import check
+
+Make = Callable[..., Runtime]
+
+
+def waiting(*waits: Wait) -> FunctionProgram:
+    """Returns a program that waits, and completes with the first item that comes."""
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, *waits)
+        return Step.complete([item.kind, item.key, item.payload], state=state)
+
+    return FunctionProgram("waiting", step)
+
+
+def collecting(key: str, count: int) -> FunctionProgram:
+    """Returns a program that collects a number of events."""
+
+    def step(state: Any, item: Item) -> Step:
+        state = [] if item.kind == "start" else [*state, item.payload]
+        if len(state) == count:
+            return Step.complete(state, state=state)
+        return Step.wait(state, Wait(key, "event"))
+
+    return FunctionProgram("collecting", step)
+
+
+def test_answer_ends_a_wait(make_runtime: Make) -> None:
+    program = waiting(Wait("ok", "approval", asked={"what": "pay"}))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    (wait,) = run.waits
+    assert (run.status, wait.key, wait.reason, wait.asked) == ("waiting", "ok", "approval", {"what": "pay"})
+    assert wait.answer({"yes": True}, by="ann").state == "queued"
+    runtime.work()
+    assert (run.output, run.waits) == (["answer", "ok", {"yes": True}], [])
+    assert [*run.ledger()][-1].body["item"]["sender"] == "ann"
+    check(runtime, run.id, program)
+
+
+def test_second_answer_and_answer_after_the_end_are_refused(make_runtime: Make) -> None:
+    program = waiting(Wait("ok"))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    (wait,) = run.waits
+    wait.answer(1, id="first")
+    wait.answer(2, id="second")
+    assert wait.answer(3, id="first").state == "repeated"
+    runtime.work()
+    assert run.output[2] == 1
+    outcomes = {row.id: (row.state, row.outcome) for row in runtime.store.inbox(run.id)}
+    assert outcomes["second"] == ("refused", "the run has ended")
+    with pytest.raises(NotWaitingError, match="the run has ended: it was completed") as caught:
+        wait.answer(4)
+    assert caught.value.run == run.id
+    check(runtime, run.id, program)
+
+
+def test_answer_to_a_wait_that_is_not_open_is_refused(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("a" if item.kind == "start" else "b"))
+
+    program = FunctionProgram("two", step)
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    (wait,) = run.waits
+    wait.answer()
+    runtime.work()
+    with pytest.raises(NotWaitingError, match="does not wait for 'a'"):
+        wait.answer()
+    assert [each.key for each in run.waits] == ["b"]
+    check(runtime, run.id, program)
+
+
+def test_answers_that_came_before_a_worker_are_refused_once_the_wait_is_closed(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("a")) if item.kind == "start" else Step.wait({}, Wait("b"))
+
+    program = FunctionProgram("two", step)
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    (wait,) = run.waits
+    wait.answer(1, id="1")
+    wait.answer(2, id="2")
+    runtime.work()
+    outcomes = {row.id: (row.state, row.outcome) for row in runtime.store.inbox(run.id)}
+    assert outcomes["2"] == ("refused", "the wait is not open")
+    assert run.info.due_at is None
+
+
+def test_deadline_is_an_item(make_runtime: Make, clock: Any) -> None:
+    program = waiting(Wait("late", deadline=clock.time_of_day() + 60), Wait("later", deadline=clock.time_of_day() + 90))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    assert run.info.due_at == clock.time_of_day() + 60
+    clock.advance(59)
+    assert runtime.work() == 0
+    clock.advance(1)
+    runtime.work()
+    assert run.output == ["timeout", "late", None]
+    check(runtime, run.id, program)
+
+
+def test_answer_before_the_deadline_is_taken_after_it(make_runtime: Make, clock: Any) -> None:
+    program = waiting(Wait("ok", deadline=clock.time_of_day() + 60))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run.waits[0].answer("in time")
+    clock.advance(100)
+    runtime.work()
+    assert run.output == ["answer", "ok", "in time"]
+
+
+def test_event_goes_to_all_that_wait_for_it(make_runtime: Make) -> None:
+    program = waiting(Wait("evt:shop:1:paid", "event"))
+    runtime = make_runtime(program)
+    runs = [runtime.start(program, id=name) for name in "abc"]
+    runtime.work()
+    delivery = runtime.emit("evt:shop:1:paid", {"euros": 80}, id="e1")
+    assert (delivery.state, delivery.runs) == ("queued", ("a", "b", "c"))
+    assert runtime.emit("evt:shop:1:paid", id="e1").state == "repeated"
+    runtime.work()
+    assert {tuple(run.output[:2]) for run in runs} == {("event", "evt:shop:1:paid")}
+    for run in runs:
+        check(runtime, run.id, program)
+
+
+def test_events_before_their_wait_are_kept_in_order(make_runtime: Make) -> None:
+    program = collecting("news", 3)
+    runtime = make_runtime(program)
+    assert [runtime.emit("news", number).state for number in (1, 2)] == ["kept", "kept"]
+    run = runtime.start(program)
+    runtime.work()
+    assert run.state == [1, 2]
+    runtime.emit("news", 3)
+    runtime.work()
+    assert run.output == [1, 2, 3]
+    check(runtime, run.id, program)
+
+
+def test_event_of_one_run_waits_for_it(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("go"))
+        return Step.wait({}, Wait("news", "event")) if item.key == "go" else Step.complete(item.payload)
+
+    program = FunctionProgram("later", step)
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run.send("news", "early")
+    assert runtime.work() == 0
+    run.waits[0].answer()
+    runtime.work()
+    assert run.output == "early"
+
+
+def test_runs_send_to_each_other(make_runtime: Make) -> None:
+    def ping(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({"count": 0}, Wait("pong", "event"), sends=(Send("ping", 0),))
+        if item.payload == 3:
+            return Step.complete(item.payload)
+        return Step.wait({}, Wait("pong", "event"), sends=(Send("ping", item.payload),))
+
+    def pong(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("ping", "event"))
+        return Step.wait({}, Wait("ping", "event"), sends=(Send("pong", item.payload + 1),))
+
+    programs = FunctionProgram("ping", ping), FunctionProgram("pong", pong)
+    runtime = make_runtime(*programs)
+    runs = [runtime.start(program) for program in programs]
+    runtime.work()
+    assert (runs[0].output, runs[1].status) == (3, "waiting")
+    for run, program in zip(runs, programs, strict=True):
+        check(runtime, run.id, program)
+
+
+def test_paused_run_takes_nothing_until_it_is_resumed(make_runtime: Make) -> None:
+    program = waiting(Wait("ok"))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run.pause(by="ann")
+    runtime.work()
+    assert run.info.paused_at is not None
+    run.waits[0].answer(1)
+    assert runtime.work() == 0
+    run.resume()
+    runtime.work()
+    assert (run.output, run.info.paused_at) == (["answer", "ok", 1], None)
+    assert [each.kind for each in run.ledger()] == ["created", "step", "paused", "resumed", "step"]
+    check(runtime, run.id, program)
+
+
+def test_run_paused_in_an_effect_finishes_it_and_begins_no_other(make_runtime: Make) -> None:
+    executed: list[int] = []
+
+    def work(context: Any, payload: Any) -> int:
+        executed.append(payload)
+        if payload == 1:
+            runtime.run(context.run).pause()
+            runtime.store.extend([*leases])
+        return payload
+
+    def step(state: Any, item: Item) -> Step:
+        if item.payload == 2:
+            return Step.complete(item.payload)
+        return Step.do({}, Effect("work", (item.payload or 0) + 1))
+
+    program = FunctionProgram("steps", step)
+    runtime = make_runtime(program, effects={"work": work})
+    leases = held(runtime)
+    run = runtime.start(program)
+    runtime.work()
+    assert (executed, run.status, run.info.paused_at is None) == ([1], "running", False)
+    run.resume()
+    runtime.work()
+    assert (executed, run.output) == ([1, 2], 2)
+    assert [each.kind for each in run.ledger()][-2:] == ["started", "step"]
+    check(runtime, run.id, program)
+
+
+def held(runtime: Runtime) -> list[Any]:
+    """Returns a list to which the leases are added that are claimed from now on."""
+    leases: list[Any] = []
+    claim = runtime.store.claim
+
+    def noting(*arguments: Any, **options: Any) -> list[Any]:
+        found = claim(*arguments, **options)
+        leases.extend(found)
+        return found
+
+    runtime.store.claim = noting  # type: ignore[method-assign]
+    return leases
+
+
+def test_cancelling_ends_a_run_and_its_children(make_runtime: Make) -> None:
+    child = waiting(Wait("never"))
+
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("part", "child"), children=(Child("part", "waiting"),))
+
+    parent = FunctionProgram("parent", step)
+    runtime = make_runtime(parent, child)
+    run = runtime.start(parent)
+    runtime.work()
+    run.cancel("not needed", by="ann")
+    runtime.work()
+    assert (run.status, run.error) == ("cancelled", {"type": "Cancelled", "message": "not needed"})
+    assert [each.status for each in run.children] == ["cancelled"]
+    assert run.cancel().state == "refused"
+    check(runtime, run.id, parent)
+    check(runtime, run.children[0].id, child)
+
+
+def test_cancelling_interrupts_an_effect(make_runtime: Make) -> None:
+    def work(context: Any, payload: Any) -> None:
+        runtime.run(context.run).cancel()
+        runtime.store.extend([*leases])
+        context.interruption.check()
+
+    program = FunctionProgram("work", lambda state, item: Step.do({}, Effect("work")))
+    runtime = make_runtime(program, effects={"work": work})
+    leases = held(runtime)
+    run = runtime.start(program)
+    runtime.work()
+    assert run.status == "cancelled"
+    assert [*run.ledger()][-1].body["in_flight"] == {"effect_seq": 2, "state": "started"}
+    check(runtime, run.id, program)
+
+
+def test_unknown_command_is_refused(make_runtime: Make) -> None:
+    program = waiting(Wait("ok"))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run._command("explode", None, None)
+    runtime.work()
+    assert [row.outcome for row in runtime.store.inbox(run.id)][-1] == "there is no command 'explode'"
