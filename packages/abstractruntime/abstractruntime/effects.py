@@ -11,7 +11,6 @@ from abstractcore.ports import Interruption, Runtime
 
 from .json_documents import JSON
 from .programs import AfterCrash
-from .records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +26,22 @@ class EffectResult:
 class EffectContext:
     """What an effect may know and use. `interruption` is set when the run is cancelled, or its lease is lost.
 
-    `attempt` counts its beginnings from 1; `resumed` is True after a crash, if the kind goes on from its own journal.
-    `note` appends a record to the run's ledger, durably, and blocks; `records` returns those that it has noted.
+    `key` is that of the effect. `attempt` counts its beginnings from 1; `resumed` is True if it was begun before.
+    `note` appends a record of a kind to the run's ledger, durably, and returns its number; `notes` returns what effects
+    of this key have noted in this run. Both block.
     """
 
     run: str
     program: str
     session: str | None
+    key: str
     attempt: int
     resumed: bool
     idempotency_key: str
     interruption: Interruption
     runtime: Runtime = field(repr=False)
     note: Callable[[str, JSON], int] = field(repr=False)
-    records: Callable[[], Sequence[Record]] = field(repr=False)
+    notes: Callable[[str], Sequence[JSON]] = field(repr=False)
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from .errors import LeaseLostError
 from .json_documents import JSON, canonical, digest, member, parsed
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
-from .records import Limits, Record, Spent
+from .records import Limits, Spent
 from .store import Change, Lease, NewItem, Store
 
 _log = logging.getLogger("abstractruntime")
@@ -185,13 +185,14 @@ class _Advance:
             run=lease.run,
             program=lease.program,
             session=lease.session,
+            key=effect["key"],
             attempt=inflight["attempt"],
             resumed=inflight["attempt"] > 1,
             idempotency_key=digest(f"{lease.run}/{inflight['seq']}".encode()),
             interruption=lease.interruption,
             runtime=self._runtime,
-            note=lambda kind, body: self._store.note(lease, kind, {"effect_seq": inflight["seq"], "entry": body}),
-            records=lambda: self._noted(inflight["seq"]),
+            note=lambda kind, entry: self._store.note(lease, kind, {"key": effect["key"], "entry": entry}),
+            notes=lambda kind: self._notes(kind, effect["key"]),
         )
         with lease.interruption.of_this_call():
             value = await self._runtime.interruptible(
@@ -199,9 +200,10 @@ class _Advance:
             )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
-    def _noted(self, seq: int) -> list[Record]:
-        records = self._store.records(self._lease.run, seq)
-        return [each for each in records if member(each.body, "effect_seq") == seq]
+    def _notes(self, kind: str, key: str) -> list[JSON]:
+        """Returns what effects of a key have noted in this run, in order."""
+        bodies = (record.body for record in self._store.records(self._lease.run, kind=kind))
+        return [body["entry"] for body in bodies if member(body, "key") == key]
 
     def _kind(self, effect: JSON) -> EffectKind | None:
         return self._engine.kind(self._program, effect["kind"])

@@ -25,12 +25,9 @@ from .tables import artifacts, inbox, ledger, runs, schema, waits
 
 _b = bindparam
 _SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestamp()).label("now")))
-_RECORDS: Final = Statement(
-    select(ledger)
-    .where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
-    .order_by(ledger.c.seq)
-    .limit(_b("limit"))
-)
+_AFTER: Final = select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
+_RECORDS: Final = Statement(_AFTER.order_by(ledger.c.seq).limit(_b("limit")))
+_RECORDS_OF_KIND: Final = Statement(_AFTER.where(ledger.c.kind == _b("kind")).order_by(ledger.c.seq).limit(_b("limit")))
 _FIRST_RECORD: Final = Statement(select(ledger.c.body).where(ledger.c.run == _b("run"), ledger.c.seq == 1))
 _ARTIFACT: Final = Statement(
     select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
@@ -267,19 +264,24 @@ class Store:
         rows = self.database.read(lambda connection: _CHILDREN.all(connection, parent=run))
         return [row.id for row in rows]
 
-    def records(self, run: str, after: int = 0) -> Iterator[Record]:
-        """Yields the records of a run after a number, in order, with the values that are stored apart."""
-        while page := self._page(run, after):
+    def records(self, run: str, after: int = 0, *, kind: str | None = None) -> Iterator[Record]:
+        """Yields the records of a run after a number, in order, with the values that are stored apart; those of one
+        kind, if it is given.
+        """
+        while page := self._page(run, after, kind):
             yield from page
             after = page[-1].seq
 
-    def _page(self, run: str, after: int) -> list[Record]:
+    def _page(self, run: str, after: int, kind: str | None) -> list[Record]:
         def work(connection: Connection) -> list[Record]:
             def artifact(sha256: str) -> bytes | None:
                 found = _ARTIFACT.first(connection, run=run, sha256=sha256)
                 return None if found is None else found.body
 
-            rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
+            if kind is None:
+                rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
+            else:
+                rows = _RECORDS_OF_KIND.all(connection, run=run, after=after, limit=_PAGE, kind=kind)
             return [_record(row, artifact) for row in rows]
 
         return self.database.read(work)
