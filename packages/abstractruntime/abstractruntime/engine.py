@@ -12,9 +12,10 @@ from typing import Any, Final
 from abstractcore.ports import Runtime
 
 from . import stepping
-from .effects import EffectContext, EffectKind, EffectResult
+from .effects import EffectContext, EffectKind, EffectResult, after_crash
 from .errors import LeaseLostError
 from .json_documents import JSON, canonical, digest, member, parsed
+from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
 from .records import Limits, Spent
@@ -50,7 +51,7 @@ class Engine:
     def kind(self, program: Program, name: str) -> EffectKind | None:
         """Returns a kind of effects, of the program or of all."""
         own = program.effects.get(name) if isinstance(program, HasEffects) else None
-        return own if isinstance(own, EffectKind) else self.kinds.get(name)
+        return own if isinstance(own, EffectKind) else self.kinds.get(name) or found_kind(name)
 
 
 class _Advance:
@@ -229,7 +230,9 @@ class _Advance:
         inflight = self._lease.inflight
         effect = inflight["effect"]
         kind = self._kind(effect)
-        after: AfterCrash = effect.get("after_crash") or ("ask" if kind is None else kind.after_crash)
+        after: AfterCrash = effect.get("after_crash") or (
+            "ask" if kind is None else after_crash(kind, effect["payload"])
+        )
         if after != "ask":
             await self._begin_again(after)
             return
