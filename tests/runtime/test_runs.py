@@ -22,11 +22,12 @@ from abstractruntime import (
     RunFailedError,
     RunNotFoundError,
     Runtime,
+    Send,
     Step,
     UnknownProgramError,
     Wait,
 )
-from tests.runtime.checks import check
+from tests.runtime.checks import check, check_chain
 
 Make = Callable[..., Runtime]
 
@@ -300,3 +301,69 @@ def test_versions_are_worked_on_by_who_has_them(make_runtime: Make) -> None:
     assert other.start("p", 1).info.program == "p@2"
     runtime.work()
     assert run.output == 1
+
+
+def test_item_that_was_sent_before_is_not_sent_again(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.complete(sends=(Send("news", item.payload, id="only-once"),))
+
+    program = FunctionProgram("sends", step)
+    runtime = make_runtime(program)
+    runs = [runtime.start(program, number) for number in (1, 2)]
+    runtime.work()
+    assert [run.status for run in runs] == ["completed", "completed"]
+    assert runtime.emit("news", id="only-once").state == "repeated"
+
+
+def test_child_with_the_id_of_another_run_fails_the_step(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("part", "child"), children=(Child("part", "count", 1, run="taken"),))
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    runtime.start(COUNT, 1, id="taken")
+    run = runtime.start(program)
+    runtime.work()
+    assert (run.status, run.children) == ("failed", [])
+    assert "a run 'taken' exists, which is no child of this one" in run.error["message"]
+    check_chain(runtime, run.id)
+
+
+def test_long_ids_of_children_end_in_a_hash(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("k" * 150, "child"), children=(Child("k" * 150, "count", 1),))
+        return Step.complete(item.payload)
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    run = runtime.start(program, id="p" * 150)
+    runtime.work()
+    assert (run.output, len(run.children[0].id)) == (1, 200)
+
+
+def test_values_as_deep_as_json_may_be_are_written(make_runtime: Make) -> None:
+    deep: Any = 1
+    for _ in range(100):
+        deep = [deep]
+    program = once(Effect("echo", deep))
+    runtime = make_runtime(program, effects={"echo": lambda context, payload: payload})
+    run = runtime.start(program, deep)
+    runtime.work()
+    assert "output.result" in run.error["message"]  # it has the value one level deeper
+    assert [*run.ledger()][1].body["effect"]["payload"] == deep
+    deepest = FunctionProgram("deepest", lambda state, item: Step.complete(item.payload, state=item.payload))
+    runtime = make_runtime(deepest)
+    run = runtime.start(deepest, deep)
+    runtime.work()
+    assert run.output == deep
+
+
+def test_damaged_row_holds_up_no_other_run(make_runtime: Make, clock: Any) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    runs = [runtime.start(COUNT, 2, id=name) for name in ("bad", "good")]
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_runs SET limits = X'00' WHERE id = 'bad'")
+    runtime.work()
+    assert runs[1].output == 3
+    assert clock.time_of_day() < runtime.store.next_due()

@@ -293,6 +293,6 @@ def test_unknown_command_is_refused(make_runtime: Make) -> None:
     runtime = make_runtime(program)
     run = runtime.start(program)
     runtime.work()
-    run._command("explode", None, None)
+    run._command("explode", None, None, None)
     runtime.work()
     assert [row.outcome for row in runtime.store.inbox(run.id)][-1] == "there is no command 'explode'"

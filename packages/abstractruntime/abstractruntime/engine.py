@@ -9,11 +9,12 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError
+from .errors import LeaseLostError, RunExistsError
 from .json_documents import JSON, canonical, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
@@ -143,7 +144,13 @@ class _Advance:
         change.records = [*records, *change.records]
         if number:
             change.applied = (number, f"record {lease.seq + len(change.records)}")
-        await self._commit(change)
+        try:
+            await self._commit(change)
+        except (InvalidInputError, RunExistsError) as error:
+            _log.warning("a step of the run %r cannot be written", lease.run, exc_info=error)
+            failed = stepping.ended_by_error(lease, item, error, used)
+            failed.records, failed.applied = [*records, *failed.records], change.applied
+            await self._commit(failed)
         self._is_begun = lease.inflight is not None
 
     # Effects
@@ -303,7 +310,7 @@ class _Advance:
         elif item.key == "cancel":
             children = await self._call(self._store.children, lease.run)
             cancels = [
-                NewItem(f"cancel:{child}:{lease.run}", "command", canonical(item.payload, "cancel"), child, "cancel",
+                NewItem(f"cancel:{child}", "command", canonical(item.payload, "cancel"), child, "cancel",
                         lease.run)
                 for child in children
             ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from abstractcore.ports import Clock
 
 from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
-from .handles import Run
+from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
 from .programs import Program, check_name, program_id
 from .records import Limits, RunInfo
@@ -75,7 +74,7 @@ class Runtime:
         """
         name = program if isinstance(program, str) else self.add(program)
         new = NewRun(
-            id=check_name(id, "id") if id is not None else uuid.uuid4().hex,
+            id=new_id(id),
             program=self._known(name),
             input=canonical(input, "input"),
             limits=limits or Limits(),
@@ -108,7 +107,7 @@ class Runtime:
         `id` is delivered once: an event with an id that was sent before is `repeated`, and not sent.
         """
         item = NewItem(
-            id or uuid.uuid4().hex, "event", canonical(payload, "payload"), None, check_name(key, "key"), sender
+            new_id(id), "event", canonical(payload, "payload"), None, check_name(key, "key"), checked_sender(sender)
         )
         return self.store.deliver(item)
 

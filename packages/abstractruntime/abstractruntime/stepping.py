@@ -13,7 +13,7 @@ from .effects import EffectResult
 from .errors import ProgramError
 from .json_documents import JSON, canonical, digest, member
 from .limits import warnings
-from .programs import INTERRUPTED, Effect, Item, Program, Retry, Step, Wait
+from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, Retry, Step, Wait
 from .records import OpenWait, Spent
 from .store import Change, Lease, NewItem, NewRun
 
@@ -66,7 +66,7 @@ def change(lease: Lease, item: Item, step: Step, used: EffectResult, programs: M
         body["sends"] = [{"id": each.id, "key": each.key, "run": each.run} for each in sends]
     made.children = [
         NewRun(
-            child.run or f"{lease.run}/{child.key}", _program(child.program, programs),
+            child.run or _child_id(lease.run, child.key), _program(child.program, programs),
             canonical(child.input, f"children.{child.key}.input"), parent=lease.run, parent_key=child.key,
             session=child.session or lease.session,
         )
@@ -197,6 +197,12 @@ def _spent(before: Spent, used: EffectResult) -> Spent:
 
 def _warnings(lease: Lease, before: Spent, after: Spent) -> list[tuple[str, dict[str, JSON]]]:
     return [("warning", {"limit": name}) for name in warnings(lease.limits, before, after)]
+
+
+def _child_id(run: str, key: str) -> str:
+    """Returns the id of a child that has none of its own: of a long one, the end is a hash."""
+    id = f"{run}/{key}"
+    return id if len(id) <= LONGEST_NAME else f"{id[: LONGEST_NAME - 33]}~{digest(id.encode())[:32]}"
 
 
 def _program(name: str, programs: Mapping[str, Program]) -> str:

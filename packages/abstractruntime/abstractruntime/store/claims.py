@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -15,6 +16,8 @@ from ..records import Limits, OpenWait, Spent
 from .leases import Lease
 from .tables import inbox, runs, waits
 
+_log = logging.getLogger("abstractruntime")
+_PUT_OFF_SECONDS: Final = 3600.0
 _b = bindparam
 _EXTEND: Final = Statement(
     update(runs)
@@ -65,7 +68,20 @@ def claim(
     names = {f"program_{index}": name for index, name in enumerate(programs)}
     statement = _claim(len(programs), limit)
     rows = statement.all(connection, now=now, new_owner=owner, new_due_at=now + ttl, **names)
-    return [_lease(connection, row, now) for row in rows]
+    leases = [lease for row in rows if (lease := _readable(connection, row, now)) is not None]
+    if rows and not leases:
+        return claim(connection, programs, owner, limit, now, ttl)
+    return leases
+
+
+def _readable(connection: Connection, row: Any, now: float) -> Lease | None:
+    """Returns the lease of a run; None for a row that was damaged, which is put off for an hour."""
+    try:
+        return _lease(connection, row, now)
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        _log.error("the run %r cannot be read, verify it: abstractcore runs verify %s: %r", row.id, row.id, error)
+        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + _PUT_OFF_SECONDS)
+        return None
 
 
 def _lease(connection: Connection, row: Any, now: float) -> Lease:

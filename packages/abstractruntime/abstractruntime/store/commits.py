@@ -10,7 +10,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from abstractcore.database import Statement, lock
 
-from ..json_documents import JSON, canonical, digest, parsed
+from ..errors import RunExistsError
+from ..json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, parsed
 from ..programs import Wait
 from ..records import ENDED, Limits, OpenWait, Spent, chained
 from . import items
@@ -112,7 +113,11 @@ def create(connection: Connection, new: NewRun, now: float) -> None:
 
 
 def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl: float) -> dict[str, Any] | None:
-    """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now."""
+    """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now.
+
+    Items whose id is stored already are not sent again. Raises `RunExistsError` for a child with the id of a run that
+    is no child of this one, and `InvalidInputError` for a record that cannot be written.
+    """
     events = sorted(wait.key for wait in change.waits or () if wait.reason == "event")
     for key in events:
         lock(connection, f"event:{key}")
@@ -128,12 +133,13 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         for name, content in apart:
             if _HAS_ARTIFACT.first(connection, run=lease.run, sha256=name) is None:
                 _ARTIFACT.run(connection, run=lease.run, sha256=name, body=content)
-    outbox = (0 if lease.delivered else lease.outbox) + len(change.sends)
+    sends = [item for item in change.sends if not items.is_stored(connection, item.id)]
+    outbox = (0 if lease.delivered else lease.outbox) + len(sends)
     changed = _UPDATE.run(
         connection,
         the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq,
         due_at=now + ttl, seq=seq, head=head, outbox=outbox, updated=now,
-        inflight=None if inflight is None else canonical(inflight, "inflight"),
+        inflight=None if inflight is None else canonical(inflight, "inflight", depth=MAX_DEPTH + DEPTH_AROUND),
         spent=canonical(spent.to_data(), "spent"),
         **values,
     )  # fmt: skip
@@ -149,11 +155,14 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
     open_waits = _change_waits(connection, lease, change, seq, is_ended)
     for key in events:
         items.take_kept(connection, lease.run, key)
-    for item in change.sends:
+    for item in sends:
         items.INSERT.run(connection, **item.values("added", now))
     for child in change.children:
-        if RUN.first(connection, id=child.id) is None:
+        found = RUN.first(connection, id=child.id)
+        if found is None:
             create(connection, child, now)
+        elif (found.parent, found.parent_key) != (child.parent, child.parent_key):
+            raise RunExistsError(f"a run {child.id!r} exists, which is no child of this one", run=lease.run)
     if is_ended:
         items.refuse_all(connection, lease.run)
     new = {**values, "inflight": inflight, "spent": spent, "seq": seq, "head": head, "outbox": outbox}

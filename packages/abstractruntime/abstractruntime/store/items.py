@@ -118,9 +118,14 @@ class Delivery:
     runs: tuple[str, ...] = ()
 
 
+def is_stored(connection: Connection, id: str) -> bool:
+    """Whether an item of this id was stored before."""
+    return _BY_ID.first(connection, id=id) is not None
+
+
 def deliver(connection: Connection, item: NewItem, now: float) -> Delivery:
     """Stores an item and delivers it."""
-    if _BY_ID.first(connection, id=item.id) is not None:
+    if is_stored(connection, item.id):
         return Delivery(item.id, "repeated")
     INSERT.run(connection, **item.values("added", now))
     return route(connection, _BY_ID.first(connection, id=item.id), now)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from abstractcore.database import CommitUnknownError, Database, Retries, Statement
+from abstractcore.database import CommitUnknownError, ConstraintError, Database, Retries, Statement
 from abstractcore.ports import Clock
 
 from ..errors import RunExistsError, RunNotFoundError
@@ -23,6 +23,7 @@ from .items import Delivery, NewItem
 from .leases import Lease
 from .tables import artifacts, inbox, ledger, runs, schema, waits
 
+T = TypeVar("T")
 _b = bindparam
 _SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestamp()).label("now")))
 _AFTER: Final = select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
@@ -93,7 +94,7 @@ class Store:
                 raise RunExistsError(f"a run {new.id!r} of {found.program} exists", run=new.id, hint=hint)
             return False
 
-        created = self.database.write(work, retries=self._retries)
+        created = self._write(work)
         if created:
             self._notify()
         return created
@@ -109,7 +110,7 @@ class Store:
                 raise not_found(item.run)
             return items.deliver(connection, item, self.now(connection))
 
-        delivery = self.database.write(work, retries=self._retries)
+        delivery = self._write(work)
         self._notify()
         return delivery
 
@@ -180,7 +181,7 @@ class Store:
             found.append(commits.commit(connection, lease, change, self.now(connection), self.seconds))
 
         try:
-            self.database.write(work, retries=self._retries)
+            self._write(work)
         except CommitUnknownError:
             if found[-1] is None or not change.records:
                 raise
@@ -293,6 +294,13 @@ class Store:
     def due_programs(self) -> dict[str, int]:
         """Returns how many runs of each program are due, whoever knows the program."""
         return self.database.read(lambda connection: claims.due_programs(connection, self.now(connection)))
+
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        """Makes a transaction. One that has collided with another in a unique id finds its row the next time."""
+        try:
+            return self.database.write(work, retries=self._retries)
+        except ConstraintError:
+            return self.database.write(work, retries=self._retries)
 
     def _notify(self) -> None:
         for notify in self.on_due:

@@ -76,7 +76,7 @@ inbox = Table(
     "abstractruntime_inbox",
     metadata,
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("id", String(400), nullable=False, unique=True),
+    Column("id", String(500), nullable=False, unique=True),
     Column("run", _name),
     Column("key", _name),
     Column("kind", String(20), nullable=False),
