@@ -1,4 +1,4 @@
-"""The verifier of upstream's rule agrees with hashes that upstream's code wrote, in upstream_chain.json, and with ours."""
+"""The verifier of the upstream rule agrees with hashes that upstream wrote, in upstream_chain.json, and with ours."""
 
 from __future__ import annotations
 
