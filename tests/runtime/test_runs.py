@@ -367,3 +367,42 @@ def test_damaged_row_holds_up_no_other_run(make_runtime: Make, clock: Any) -> No
     runtime.work()
     assert runs[1].output == 3
     assert clock.time_of_day() < runtime.store.next_due()
+
+
+def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    run, other = (runtime.start(COUNT, 3, id=name) for name in ("one", "two"))
+    states: list[Any] = []
+    while not run.info.ended:
+        assert runtime.advance("one", max_steps=1)
+        states.append(run.state)
+    assert [each["left"] for each in states] == [3, 2, 1, 0]
+    assert (run.output, other.state) == (6, None)
+    check(runtime, "one", COUNT)
+    (held,) = runtime.store.claim(["count@1"], "another")
+    assert not runtime.advance("two")
+    runtime.store.release(held)
+    with pytest.raises(UnknownProgramError, match="no program 'count@1' here"):
+        make_runtime().advance("two")
+
+
+def test_pause_and_resume_keep_the_time_of_a_retry(make_runtime: Make, clock: Any) -> None:
+    attempts: list[int] = []
+
+    def fail(context: Any, payload: Any) -> None:
+        attempts.append(context.attempt)
+        raise OSError("refused")
+
+    program = once(Effect("fail", retry=Retry(attempts=2, seconds=60, errors=("OSError",))))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    run.pause()
+    runtime.work()
+    run.resume()
+    runtime.work()
+    assert (attempts, run.info.due_at) == ([1], clock.time_of_day() + 60)
+    clock.advance(60)
+    runtime.work()
+    assert (attempts, run.status) == ([1, 2], "completed")
+    check(runtime, run.id, program)

@@ -38,14 +38,15 @@ class Engine:
         self.kinds = kinds
         self.is_stopping = False
 
-    async def advance(self, lease: Lease, runtime: Runtime) -> None:
-        """Takes a held run on until it waits, has ended or is held by another worker; then it is given back.
+    async def advance(self, lease: Lease, runtime: Runtime, *, max_steps: int | None = None) -> None:
+        """Takes a held run on until it waits, has ended or is held by another worker, for `max_steps` steps at most;
+        then it is given back.
 
         Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
         effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
         """
         try:
-            await _Advance(self, lease, runtime).run()
+            await _Advance(self, lease, runtime, max_steps).run()
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
 
@@ -58,13 +59,14 @@ class Engine:
 class _Advance:
     """One stretch of a run. `_is_begun` is True once this worker has recorded that the effect in flight begins."""
 
-    def __init__(self, engine: Engine, lease: Lease, runtime: Runtime) -> None:
+    def __init__(self, engine: Engine, lease: Lease, runtime: Runtime, max_steps: int | None) -> None:
         self._engine = engine
         self._store = engine.store
         self._lease = lease
         self._runtime = runtime
         self._program = engine.programs[lease.program]
         self._is_begun = False
+        self._steps_left = max_steps
 
     async def run(self) -> None:
         lease = self._lease
@@ -74,19 +76,28 @@ class _Advance:
             if lease.ended or lease.paused_at is not None:
                 if not await self._take_item():
                     await self._commit(Change(release=True))
+            elif self._steps_left == 0:
+                await self._give_back()
             elif (passed := self._passed_limit()) is not None:
                 await self._commit(stepping.ended_by_limit(lease, passed))
             elif lease.inflight is None or lease.inflight["state"] == "interrupted" or lease.has_commands:
                 if not await self._take_item() and not self._has_work():
                     await self._commit(Change(release=True))
             elif self._engine.is_stopping and (self._is_begun or lease.inflight["state"] == "waiting"):
-                await self._commit(Change(inflight=self._not_begun(), release=True, due_at=self._now()))
+                await self._give_back()
+            elif lease.inflight["state"] == "waiting" and lease.inflight.get("due_at", 0.0) > self._now():
+                await self._commit(Change(release=True, due_at=lease.inflight["due_at"]))
             elif lease.inflight["state"] == "waiting":
                 await self._begin_again("waited")
             elif self._is_begun:
                 await self._execute()
             else:
                 await self._recover()
+
+    async def _give_back(self) -> None:
+        """Gives the run back before its next effect or item, so that any worker goes on."""
+        await self._commit(Change(inflight=self._not_begun()))
+        await self._call(self._store.release, self._lease, member(self._lease.inflight, "due_at"))
 
     def _passed_limit(self) -> str | None:
         """Returns the limit of time that a run has reached between two effects."""
@@ -130,6 +141,8 @@ class _Advance:
     async def _step(self, item: Item, number: int, used: EffectResult, *records: tuple[str, dict[str, JSON]]) -> None:
         """Applies an item: one step of the program, and its transaction. `records` come before that of the step."""
         lease = self._lease
+        if self._steps_left is not None:
+            self._steps_left -= 1
         try:
             state = None if lease.state is None else parsed(lease.state)
             made = stepping.checked(self._program.step(state, item), lease.waits)

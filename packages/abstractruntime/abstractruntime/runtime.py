@@ -115,6 +115,13 @@ class Runtime:
         """Works on runs in this thread until none is due; returns how many times a run was taken on."""
         return self.worker().work(until=until)
 
+    def advance(self, run: str, *, max_steps: int | None = None) -> bool:
+        """Takes one run on in this thread, for `max_steps` steps at most; False if another worker holds it.
+
+        Raises `RunNotFoundError`, and `UnknownProgramError` for a program that this runtime does not have.
+        """
+        return self.worker().advance(run, max_steps=max_steps)
+
     def worker(self) -> Worker:
         """Returns a worker on the programs of this runtime."""
         return Worker(self.store, self.programs, self.effects)

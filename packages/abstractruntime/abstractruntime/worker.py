@@ -15,6 +15,7 @@ from abstractcore.database import DatabaseError
 
 from .effects import EffectKind
 from .engine import Engine
+from .errors import UnknownProgramError
 from .programs import Program
 from .store import Lease, Store
 
@@ -71,6 +72,26 @@ class Worker:
         self.owner = f"{socket.gethostname()[:20]}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._programs = programs
         self._engine = Engine(store, programs, effects)
+
+    def advance(self, run: str, *, max_steps: int | None = None) -> bool:
+        """Takes one run on in this thread, for `max_steps` steps at most; False if another worker holds it.
+
+        Raises `RunNotFoundError`, and `UnknownProgramError` for a program that this worker does not have.
+        """
+        info = self.store.run(run)
+        if info.program not in self._programs:
+            hint = "Pass the program: Runtime(..., programs=[...])."
+            raise UnknownProgramError(f"there is no program {info.program!r} here", run=run, hint=hint)
+        lease = self.store.claim_run(run, self.owner)
+        if lease is None:
+            return False
+        heartbeat = Heartbeat(self.store)
+        heartbeat.add(lease)
+        try:
+            drive(self._engine.advance(lease, SyncRuntime(), max_steps=max_steps))
+        finally:
+            heartbeat.stop()
+        return True
 
     def work(self, *, until: Literal["idle"] = "idle") -> int:
         """Takes runs on in this thread, one after the other, until none is due; returns how many were taken."""

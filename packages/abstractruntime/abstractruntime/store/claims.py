@@ -39,6 +39,14 @@ _DUE_PROGRAMS: Final = Statement(
 )
 
 
+_CLAIM_RUN: Final = Statement(
+    update(runs)
+    .where(runs.c.id == _b("the_id"), or_(runs.c.owner.is_(None), runs.c.due_at <= _b("now")))
+    .values(owner=_b("new_owner"), fence=runs.c.fence + 1, due_at=_b("new_due_at"))
+    .returning(*runs.c)
+)
+
+
 @lru_cache(maxsize=64)
 def _claim(programs: int, limit: int) -> Statement:
     """Returns the statement that claims up to `limit` due runs of this number of programs."""
@@ -72,6 +80,12 @@ def claim(
     if rows and not leases:
         return claim(connection, programs, owner, limit, now, ttl)
     return leases
+
+
+def claim_run(connection: Connection, run: str, owner: str, now: float, ttl: float) -> Lease | None:
+    """Takes one run, whether it is due or not; None if another worker holds it."""
+    row = _CLAIM_RUN.first(connection, the_id=run, now=now, new_owner=owner, new_due_at=now + ttl)
+    return None if row is None else _readable(connection, row, now)
 
 
 def _readable(connection: Connection, row: Any, now: float) -> Lease | None:

@@ -132,6 +132,12 @@ class Store:
             retries=self._retries,
         )
 
+    def claim_run(self, run: str, owner: str) -> Lease | None:
+        """Takes one run, whether it is due or not; None if another worker holds it."""
+        return self._write(
+            lambda connection: claims.claim_run(connection, run, owner, self.now(connection), self.seconds)
+        )
+
     def extend(self, leases: Sequence[Lease]) -> None:
         """Lets leases last for another `seconds`; those that are held by others now are marked, and interrupted."""
 
@@ -147,12 +153,15 @@ class Store:
                 if "cancel" in commands:
                     lease.interruption.set()
 
-    def release(self, lease: Lease) -> None:
-        """Gives a run back at once, as it is: whoever claims it finds its effect in flight."""
+    def release(self, lease: Lease, due_at: float | None = None) -> None:
+        """Gives a run back as it is, due at once or at a time: whoever claims it finds its effect in flight."""
         with lease.lock:
             if not lease.released and not lease.lost:
                 self.database.write(
-                    lambda connection: claims.release(connection, lease, self.now(connection)), retries=self._retries
+                    lambda connection: claims.release(
+                        connection, lease, self.now(connection) if due_at is None else due_at
+                    ),
+                    retries=self._retries,
                 )
                 lease.released = True
         self._notify()
