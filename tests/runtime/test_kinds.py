@@ -14,7 +14,7 @@ from abstractcore import create_llm, tool
 from abstractcore.errors import InvalidInputError
 from abstractruntime import Effect, FunctionProgram, Item, Runtime, Step
 from abstractruntime.effects import after_crash
-from abstractruntime.kinds import HttpRequests, ModelCalls, ToolCalls, found_kind
+from abstractruntime.kinds import HttpEffect, ModelEffect, ToolEffect, found_kind
 
 Make = Callable[..., Runtime]
 
@@ -43,7 +43,7 @@ def test_model_answers_and_its_use_is_counted(make_runtime: Make) -> None:
         return Step.complete(item.payload)
 
     program = FunctionProgram("asks", step)
-    runtime = make_runtime(program, effects={"model": ModelCalls(llm)})
+    runtime = make_runtime(program, effects={"model": ModelEffect(llm)})
     run = runtime.start(program)
     runtime.work()
     assert run.output["content"] == "Paris."
@@ -51,9 +51,9 @@ def test_model_answers_and_its_use_is_counted(make_runtime: Make) -> None:
 
 
 def test_model_without_a_name_says_what_to_write(make_runtime: Make) -> None:
-    value, error = result(make_runtime, ModelCalls(), {"prompt": "Hello"})
+    value, error = result(make_runtime, ModelEffect(), {"prompt": "Hello"})
     assert value is None
-    assert "ModelCalls(llm)" in error["hint"]
+    assert "ModelEffect(llm)" in error["hint"]
 
 
 def test_tools_are_called_with_validated_arguments(make_runtime: Make) -> None:
@@ -64,7 +64,7 @@ def test_tools_are_called_with_validated_arguments(make_runtime: Make) -> None:
     def pay(euros: int) -> str:
         return f"paid {euros}"
 
-    kind = ToolCalls([add, pay])
+    kind = ToolEffect([add, pay])
     assert result(make_runtime, kind, {"name": "add", "arguments": {"a": "1", "b": 2}}) == [3, None]
     _, error = result(make_runtime, kind, {"name": "add", "arguments": {"a": "x", "b": 2}})
     assert error["type"] == "ArgumentsError"
@@ -108,7 +108,7 @@ def echo_server() -> Generator[str]:
 
 def test_http_requests_are_sent_to_allowed_addresses(make_runtime: Make) -> None:
     with echo_server() as address:
-        kind = HttpRequests([address])
+        kind = HttpEffect([address])
         value, error = result(make_runtime, kind, {"url": f"{address}pay", "method": "post", "json": {"euros": 80}})
         assert error is None
         assert (value["status"], value["json"]["body"]) == (201, {"euros": 80})
@@ -121,12 +121,12 @@ def test_http_requests_are_sent_to_allowed_addresses(make_runtime: Make) -> None
 
 
 def test_http_methods_say_whether_they_are_repeated() -> None:
-    kind = HttpRequests(["https://api.example.com/"])
+    kind = HttpEffect(["https://api.example.com/"])
     rules = {method: after_crash(kind, {"method": method}) for method in ("GET", "put", "POST", "PATCH")}
     assert rules == {"GET": "repeat", "put": "repeat", "POST": "ask", "PATCH": "ask"}
-    assert after_crash(HttpRequests(["https://api.example.com/"], idempotent=True), {"method": "POST"}) == "repeat"
+    assert after_crash(HttpEffect(["https://api.example.com/"], idempotent=True), {"method": "POST"}) == "repeat"
     with pytest.raises(InvalidInputError, match="with its first slash"):
-        HttpRequests(["https://api.example.com"])
+        HttpEffect(["https://api.example.com"])
 
 
 def test_unknown_kind_is_not_found() -> None:

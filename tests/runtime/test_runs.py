@@ -17,7 +17,7 @@ from abstractruntime import (
     Item,
     Limits,
     NotFinishedError,
-    Retry,
+    RetryPolicy,
     RunExistsError,
     RunFailedError,
     RunNotFoundError,
@@ -143,7 +143,7 @@ def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> N
             raise ConnectionError("refused")
         return "done"
 
-    program = once(Effect("shaky", retry=Retry(attempts=3, seconds=10, errors=("OSError",))))
+    program = once(Effect("shaky", retry=RetryPolicy(attempts=3, seconds=10, errors=("OSError",))))
     runtime = make_runtime(program, effects={"shaky": shaky})
     run = runtime.start(program)
     runtime.work()
@@ -166,7 +166,7 @@ def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> Non
     def fail(context: Any, payload: Any) -> Any:
         raise KeyError("x")
 
-    program = once(Effect("fail", retry=Retry(errors=("OSError",))))
+    program = once(Effect("fail", retry=RetryPolicy(errors=("OSError",))))
     runtime = make_runtime(program, effects={"fail": fail})
     run = runtime.start(program)
     runtime.work()
@@ -393,7 +393,7 @@ def test_pause_and_resume_keep_the_time_of_a_retry(make_runtime: Make, clock: An
         attempts.append(context.attempt)
         raise OSError("refused")
 
-    program = once(Effect("fail", retry=Retry(attempts=2, seconds=60, errors=("OSError",))))
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=60, errors=("OSError",))))
     runtime = make_runtime(program, effects={"fail": fail})
     run = runtime.start(program)
     runtime.work()

@@ -16,7 +16,7 @@ from .errors import (
     UnknownProgramError,
 )
 from .handles import Run, RunWait
-from .programs import Child, Effect, FunctionProgram, Item, Program, Retry, Send, Step, Wait
+from .programs import Child, Effect, FunctionProgram, Item, Program, RetryPolicy, Send, Step, Wait
 from .records import Limits, OpenWait, Record, RunInfo, Spent
 from .runtime import Runtime
 from .store import Delivery
@@ -25,6 +25,6 @@ from .worker import Worker
 __all__ = [
     "Child", "Delivery", "Effect", "EffectContext", "EffectKind", "EffectResult", "FunctionEffect", "FunctionProgram",
     "Item", "LeaseLostError", "LedgerError", "Limits", "NotFinishedError", "NotWaitingError", "OpenWait", "Program",
-    "ProgramError", "Record", "Retry", "Run", "RunError", "RunExistsError", "RunFailedError", "RunInfo",
+    "ProgramError", "Record", "RetryPolicy", "Run", "RunError", "RunExistsError", "RunFailedError", "RunInfo",
     "RunNotFoundError", "RunWait", "Runtime", "Send", "Spent", "Step", "UnknownProgramError", "Wait", "Worker",
 ]  # fmt: skip

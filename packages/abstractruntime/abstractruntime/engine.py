@@ -18,7 +18,7 @@ from .errors import LeaseLostError, RunExistsError
 from .json_documents import JSON, canonical, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
-from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
+from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
 from .store import Change, Lease, NewItem, Store
 
@@ -229,7 +229,7 @@ class _Advance:
     def _kind(self, effect: JSON) -> EffectKind | None:
         return self._engine.kind(self._program, effect["kind"])
 
-    async def _retry_later(self, retry: Retry, error: Exception) -> None:
+    async def _retry_later(self, retry: RetryPolicy, error: Exception) -> None:
         inflight = self._lease.inflight
         pause = max(retry.pause(inflight["attempt"]), getattr(error, "retry_after", None) or 0.0)
         due_at = self._now() + pause

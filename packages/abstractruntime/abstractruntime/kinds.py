@@ -32,7 +32,7 @@ _LARGEST_RESPONSE: Final = 1_000_000
 def found_kind(name: str) -> EffectKind | None:
     """Returns a kind that comes with this package or a plugin; None without one. A plugin that fails is logged."""
     if name == "model":
-        return ModelCalls()
+        return ModelEffect()
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=GROUP, name=name):
@@ -47,7 +47,7 @@ def found_kind(name: str) -> EffectKind | None:
     return None
 
 
-class ModelCalls:
+class ModelEffect:
     """One call of a model. The payload has `prompt`, and perhaps `model` (`provider/model`), `system_prompt` and
     `options`, those of `generate`; the result is `{"content": ..., "model": ...}`.
 
@@ -79,7 +79,7 @@ class ModelCalls:
         if name not in self._llms:
             provider, _, model = name.partition("/")
             if not provider:
-                hint = "Name one in the payload, or pass Runtime(effects={'model': ModelCalls(llm)})."
+                hint = "Name one in the payload, or pass Runtime(effects={'model': ModelEffect(llm)})."
                 raise InvalidInputError("there is no model", path="effect.payload.model", hint=hint)
             self._llms[name] = create_llm(provider, model=model) if model else create_llm(provider)
         return self._llms[name]
@@ -91,7 +91,7 @@ def _answered(response: Any) -> EffectResult:
     return EffectResult(value, tokens, response.cost or Decimal(0))
 
 
-class ToolCalls:
+class ToolEffect:
     """Calls of functions. The payload has the `name` of a tool and its `arguments`; the result is what it returns.
 
     After a crash a tool that is `read_only` or `idempotent` is called again; about any other one somebody is asked.
@@ -117,7 +117,7 @@ class ToolCalls:
         return tool(*arguments.positional, **arguments.keywords)
 
 
-class HttpRequests:
+class HttpEffect:
     """HTTP requests to addresses that begin with one of `allow`; redirects are not followed.
 
     The payload has `url`, and perhaps `method` (GET), `headers`, and `json` or `text`; the result `status`, `headers`,

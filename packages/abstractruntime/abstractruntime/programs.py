@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class RetryPolicy:
     """How often a failed effect is begun: `attempts` in all, with pauses from `seconds` on, each `factor` times longer.
 
     Only errors that are `retryable` are tried again, and those of the types in `errors`, by their class name.
@@ -95,7 +95,7 @@ class Effect:
     payload: JSON = None
     key: str = "effect"
     after_crash: AfterCrash | None = None
-    retry: Retry | None = None
+    retry: RetryPolicy | None = None
 
     def __post_init__(self) -> None:
         check_name(self.kind, "effect.kind")

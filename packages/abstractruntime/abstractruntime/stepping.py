@@ -13,7 +13,7 @@ from .effects import EffectResult
 from .errors import ProgramError
 from .json_documents import JSON, canonical, digest, member
 from .limits import warnings
-from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, Retry, Step, Wait
+from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
 from .records import OpenWait, Spent
 from .store import Change, Lease, NewItem, NewRun
 
@@ -158,9 +158,9 @@ def effect_data(effect: Effect) -> dict[str, JSON]:
     return data
 
 
-def retry_of(data: Mapping[str, Any]) -> Retry:
+def retry_of(data: Mapping[str, Any]) -> RetryPolicy:
     """Returns the retries of an effect as its record has it."""
-    return Retry(data["attempts"], data["seconds"], data["factor"], data["longest"], tuple(data["errors"]))
+    return RetryPolicy(data["attempts"], data["seconds"], data["factor"], data["longest"], tuple(data["errors"]))
 
 
 def error_data(error: BaseException) -> JSON:
@@ -174,7 +174,7 @@ def error_data(error: BaseException) -> JSON:
     return data
 
 
-def is_retried(error: Exception, retry: Retry) -> bool:
+def is_retried(error: Exception, retry: RetryPolicy) -> bool:
     """Whether an effect that raised this is tried again."""
     names = {each.__name__ for each in type(error).__mro__}
     return bool(getattr(error, "retryable", False)) or not names.isdisjoint(retry.errors)

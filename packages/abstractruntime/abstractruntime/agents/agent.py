@@ -10,10 +10,10 @@ from abstractcore.errors import InvalidInputError, SchemaError
 
 from ..effects import EffectKind
 from ..json_documents import JSON, canonical, member
-from ..programs import Effect, Item, Retry, Step, Wait, check_name
+from ..programs import Effect, Item, RetryPolicy, Step, Wait, check_name
 from .turns import DEFAULT_POLICY, Turns
 
-_RETRY: Final = Retry(attempts=6, seconds=2.0, longest=300.0)
+_RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0)
 """Of model calls that fail for a while: the loop goes on from its journal."""
 
 
@@ -40,7 +40,7 @@ class Agent:
         policy: ToolPolicy | None = None,
         response_model: Any = None,
         deps: Any = None,
-        retry: Retry | None = _RETRY,
+        retry: RetryPolicy | None = _RETRY,
         version: str = "1",
         **options: Any,
     ) -> None:
