@@ -6,7 +6,7 @@ It is written once, for sync and async workers: what blocks goes through the `Ru
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from abstractcore.errors import InvalidInputError
@@ -29,11 +29,20 @@ _DECISIONS: Final = ("repeat", "skip", "result")
 class Engine:
     """Advances runs of `programs`, given by `name@version`, with `kinds` of effects by their name.
 
-    While `is_stopping` is True, no effect is begun: runs are given back before their next one.
+    While `is_stopping` is True, no effect is begun: runs are given back before their next one. `call` awaits functions
+    that wait for the database; by default the runtime does.
     """
 
-    def __init__(self, store: Store, programs: Mapping[str, Program], kinds: Mapping[str, EffectKind]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        programs: Mapping[str, Program],
+        kinds: Mapping[str, EffectKind],
+        *,
+        call: Callable[..., Awaitable[Any]] | None = None,
+    ) -> None:
         self.store = store
+        self.call = call
         self.programs = programs
         self.kinds = kinds
         self.is_stopping = False
@@ -343,4 +352,7 @@ class _Advance:
         await self._call(self._store.commit, self._lease, change)
 
     async def _call(self, function: Any, *arguments: Any) -> Any:
+        call = self._engine.call
+        if call is not None:
+            return await call(function, *arguments)
         return await self._runtime.call(function, *arguments, kind="files")

@@ -171,7 +171,7 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         due_at = _due(connection, lease, new, change.due_at, now)
         if due_at is None or due_at > now:
             _RELEASE.run(connection, the_id=lease.run, due_at=due_at)
-            new["released"] = True
+            new |= {"released": True, "due_at": due_at}
     return new
 
 

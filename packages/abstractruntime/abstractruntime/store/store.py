@@ -46,6 +46,7 @@ class Store:
     """The runs of one database. Every method waits for the database, and raises `DatabaseError` if it fails.
 
     `seconds` is how long a lease lasts. `on_due` is called after a transaction that made a run due, with nothing.
+    `has_one_writer` is True for SQLite, where transactions that write wait for each other.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Store:
         self.database = database
         self.seconds = seconds
         self.on_due: list[Callable[[], object]] = []
+        self.has_one_writer = database.read(lambda connection: connection.dialect.name == "sqlite")
         self._clock = clock
         self._retries = retries
 
@@ -156,7 +158,7 @@ class Store:
     def release(self, lease: Lease, due_at: float | None = None) -> None:
         """Gives a run back as it is, due at once or at a time: whoever claims it finds its effect in flight."""
         with lease.lock:
-            if not lease.released and not lease.lost:
+            if lease.is_held:
                 self.database.write(
                     lambda connection: claims.release(
                         connection, lease, self.now(connection) if due_at is None else due_at
@@ -172,7 +174,7 @@ class Store:
         Raises `LeaseLostError` if another worker has the run: nothing is written then.
         """
         with lease.lock:
-            if lease.lost or lease.released:
+            if not lease.is_held:
                 raise lease.lost_error()
             new = self._committed(lease, change)
             if new is None:
@@ -180,7 +182,7 @@ class Store:
                 raise lease.lost_error()
             for name, value in new.items():
                 setattr(lease, name, value)
-        if lease.released or change.children:
+        if lease.due_at is not None or change.children:
             self._notify()
 
     def _committed(self, lease: Lease, change: Change) -> dict[str, Any] | None:
@@ -296,9 +298,14 @@ class Store:
 
         return self.database.read(work)
 
-    def next_due(self) -> float | None:
-        """Returns when the next run is due, in seconds since the epoch; None if none is."""
-        return self.database.read(claims.next_due)
+    def seconds_until_due(self, programs: Sequence[str]) -> float | None:
+        """Returns how long it takes until a run of these programs is due, 0 if one is; None if none will be."""
+
+        def work(connection: Connection) -> float | None:
+            due_at = claims.next_due(connection, programs)
+            return None if due_at is None else max(0.0, due_at - self.now(connection))
+
+        return self.database.read(work)
 
     def due_programs(self) -> dict[str, int]:
         """Returns how many runs of each program are due, whoever knows the program."""
