@@ -9,6 +9,7 @@ from .errors import (
     NotFinishedError,
     NotWaitingError,
     ProgramError,
+    ReplayError,
     RunError,
     RunExistsError,
     RunFailedError,
@@ -25,6 +26,7 @@ from .worker import Worker
 __all__ = [
     "Child", "Delivery", "Effect", "EffectContext", "EffectKind", "EffectResult", "FunctionEffect", "FunctionProgram",
     "Item", "LeaseLostError", "LedgerError", "Limits", "NotFinishedError", "NotWaitingError", "OpenWait", "Program",
-    "ProgramError", "Record", "RetryPolicy", "Run", "RunError", "RunExistsError", "RunFailedError", "RunInfo",
+    "ProgramError", "Record", "ReplayError", "RetryPolicy", "Run", "RunError", "RunExistsError", "RunFailedError",
+    "RunInfo",
     "RunNotFoundError", "RunWait", "Runtime", "Send", "Spent", "Step", "UnknownProgramError", "Wait", "Worker",
 ]  # fmt: skip

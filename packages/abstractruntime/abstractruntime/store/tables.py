@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table
 
@@ -15,14 +15,29 @@ metadata = MetaData()
 _name = String(LONGEST_NAME)
 _time = Float(53)
 
+
+class Document(LargeBinary):
+    """Bytes, read as they are stored: SQLite has other values in such a column too, which their readers refuse."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """Returns bytes for the views of some drivers."""
+        return _bytes_of_view
+
+
+def _bytes_of_view(value: Any) -> Any:
+    return value.tobytes() if isinstance(value, memoryview) else value
+
+
 runs = Table(
     "abstractruntime_runs",
     metadata,
     Column("id", _name, primary_key=True),
     Column("program", _name, nullable=False),
     Column("status", String(20), nullable=False),
-    Column("state", LargeBinary),
-    Column("inflight", LargeBinary),
+    Column("state", Document),
+    Column("inflight", Document),
     Column("seq", Integer, nullable=False),
     Column("head", String(64), nullable=False),
     Column("due_at", _time),
@@ -33,10 +48,10 @@ runs = Table(
     Column("parent", _name),
     Column("parent_key", _name),
     Column("session", _name),
-    Column("limits", LargeBinary, nullable=False),
-    Column("spent", LargeBinary, nullable=False),
-    Column("output", LargeBinary),
-    Column("error", LargeBinary),
+    Column("limits", Document, nullable=False),
+    Column("spent", Document, nullable=False),
+    Column("output", Document),
+    Column("error", Document),
     Column("created", _time, nullable=False),
     Column("updated", _time, nullable=False),
     Index("abstractruntime_runs_due", "due_at"),
@@ -54,7 +69,7 @@ ledger = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(20), nullable=False),
     Column("at", _time, nullable=False),
-    Column("body", LargeBinary),
+    Column("body", Document),
     Column("redacted", String(64)),
     Column("hash", String(64), nullable=False),
 )
@@ -67,7 +82,7 @@ waits = Table(
     Column("key", _name, primary_key=True),
     Column("reason", String(20), nullable=False),
     Column("deadline", _time),
-    Column("asked", LargeBinary, nullable=False),
+    Column("asked", Document, nullable=False),
     Column("opened", Integer, nullable=False),
     Index("abstractruntime_waits_by_key", "key"),
 )
@@ -80,7 +95,7 @@ inbox = Table(
     Column("run", _name),
     Column("key", _name),
     Column("kind", String(20), nullable=False),
-    Column("payload", LargeBinary),
+    Column("payload", Document),
     Column("state", String(10), nullable=False),
     Column("outcome", String(500)),
     Column("sender", _name),
@@ -97,7 +112,7 @@ artifacts = Table(
     metadata,
     Column("run", _name, primary_key=True),
     Column("sha256", String(64), primary_key=True),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", Document, nullable=False),
 )
 """Large values of records, by their hash."""
 
