@@ -14,7 +14,8 @@ from abstractcore import create_llm, tool
 from abstractcore.errors import InvalidInputError
 from abstractruntime import Effect, FunctionProgram, Item, Runtime, Step
 from abstractruntime.effects import after_crash
-from abstractruntime.kinds import HttpEffect, ModelEffect, ToolEffect, found_kind
+from abstractruntime.kinds import CodeEffect, HttpEffect, ModelEffect, ToolEffect, found_kind
+from abstractruntime.sandbox import Sandbox
 
 Make = Callable[..., Runtime]
 
@@ -131,3 +132,12 @@ def test_http_methods_say_whether_they_are_repeated() -> None:
 
 def test_unknown_kind_is_not_found() -> None:
     assert found_kind("no-such-kind") is None
+
+
+@pytest.mark.process
+def test_code_runs_in_a_sandbox(make_runtime: Make) -> None:
+    kind = CodeEffect(Sandbox(trusted=True))
+    value, error = result(make_runtime, kind, {"code": "print(6 * 7)"})
+    assert (error, value["stdout"]) == (None, "42\n")
+    assert after_crash(CodeEffect(Sandbox()), {}) in ("repeat", "ask")
+    assert isinstance(found_kind("code"), CodeEffect)

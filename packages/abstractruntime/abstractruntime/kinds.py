@@ -20,6 +20,7 @@ from abstractcore.errors import InvalidInputError
 from .effects import EffectContext, EffectKind, EffectResult
 from .json_documents import JSON, member
 from .programs import AfterCrash
+from .sandbox import Sandbox, run_code
 
 _log = logging.getLogger("abstractruntime")
 GROUP: Final = "abstractruntime.effects"
@@ -33,6 +34,8 @@ def found_kind(name: str) -> EffectKind | None:
     """Returns a kind that comes with this package or a plugin; None without one. A plugin that fails is logged."""
     if name == "model":
         return ModelEffect()
+    if name == "code":
+        return CodeEffect()
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=GROUP, name=name):
@@ -115,6 +118,24 @@ class ToolEffect:
             raise InvalidInputError(f"there is no tool {name!r}; known: {known}", path="effect.payload.name")
         arguments = tool.prepare(member(payload, "arguments") or {})
         return tool(*arguments.positional, **arguments.keywords)
+
+
+class CodeEffect:
+    """Runs Python in a `Sandbox`: the payload has `code`, and perhaps `files`, their content by name in base64.
+
+    After a crash it is run again, unless the sandbox lets it change something: then somebody is asked.
+    """
+
+    def __init__(self, sandbox: Sandbox | None = None) -> None:
+        self._sandbox = sandbox or Sandbox()
+
+    def after_crash(self, payload: JSON) -> AfterCrash:
+        """Returns the rule for the sandbox."""
+        return "repeat" if self._sandbox.changes_nothing else "ask"
+
+    def execute(self, context: EffectContext, payload: JSON) -> JSON:
+        """Returns what the code has printed and made, as JSON."""
+        return dict(run_code(self._sandbox, payload, context.interruption))
 
 
 class HttpEffect:
