@@ -42,7 +42,9 @@ _HAS_ARTIFACT: Final = Statement(
 )
 _CLOSE_WAIT: Final = Statement(delete(waits).where(waits.c.run == _b("the_run"), waits.c.key == _b("the_key")))
 _OPEN_WAIT: Final = Statement(
-    insert(waits).values({name: _b(name) for name in ("run", "key", "reason", "deadline", "asked", "opened")})
+    insert(waits).values(
+        {name: _b(name) for name in ("run", "key", "reason", "deadline", "asked", "opened", "position")}
+    )
 )
 _INSERT_RUN: Final = Statement(insert(runs).values({column.name: _b(column.name) for column in runs.c}))
 _RELEASE: Final = Statement(update(runs).where(runs.c.id == _b("the_id")).values(owner=None, due_at=_b("due_at")))
@@ -202,12 +204,12 @@ def _change_waits(
             still[key] = wait
         else:
             _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
-    for wait in wanted.values():
+    for position, wait in enumerate(wanted.values()):
         if wait.key not in still:
             asked = canonical(wait.asked, f"waits.{wait.key}.asked")
             _OPEN_WAIT.run(
                 connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
-                opened=seq,
+                opened=seq, position=position,
             )  # fmt: skip
             still[wait.key] = OpenWait(lease.run, wait.key, wait.reason, wait.deadline, parsed(asked), seq)
     return still

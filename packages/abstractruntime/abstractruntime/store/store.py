@@ -33,7 +33,7 @@ _FIRST_RECORD: Final = Statement(select(ledger.c.body).where(ledger.c.run == _b(
 _ARTIFACT: Final = Statement(
     select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
 )
-_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.key))
+_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.position))
 _INBOX: Final = Statement(select(inbox).where(inbox.c.run == _b("run")).order_by(inbox.c.number))
 _CHILDREN: Final = Statement(select(runs.c.id).where(runs.c.parent == _b("parent")).order_by(runs.c.created))
 _PAGE: Final = 500

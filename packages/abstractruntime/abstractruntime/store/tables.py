@@ -84,6 +84,7 @@ waits = Table(
     Column("deadline", _time),
     Column("asked", Document, nullable=False),
     Column("opened", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
     Index("abstractruntime_waits_by_key", "key"),
 )
 
