@@ -17,7 +17,7 @@ from .records import ENDED, envelope_hash
 from .store import Store
 from .store.bodies import artifact_hashes
 from .store.history import StoredRun, stored_artifact, stored_artifacts, stored_ids, stored_records, stored_run
-from .store.store import not_found
+from .store.reading import not_found
 
 _READS: Final = 3
 """How often a run is read that is written meanwhile."""
@@ -250,8 +250,8 @@ def _object(data: bytes) -> dict[str, JSON] | None:
     """Returns the body of these bytes; None if they are not what is written for a body."""
     try:
         body: JSON = parsed(data)
-        is_written_so = isinstance(body, dict) and canonical(body, "body", depth=MAX_DEPTH + DEPTH_AROUND) == data
-        return cast("dict[str, JSON]", body) if is_written_so else None
+        is_written = isinstance(body, dict) and canonical(body, "body", depth=MAX_DEPTH + DEPTH_AROUND) == data
+        return cast("dict[str, JSON]", body) if is_written else None
     except (ValueError, RecursionError):  # and InvalidInputError, which is a ValueError
         return None
 

@@ -34,12 +34,19 @@ def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
 
 
 def decoded(data: bytes, artifact: Callable[[str], bytes | None]) -> JSON:
-    """Returns the body of a record; `artifact` returns a value that is stored apart, None if it was deleted."""
+    """Returns the body of a record; `artifact` returns a value that is stored apart, None without it.
+
+    Raises `ValueError` for what is no JSON, and for a value that is missing or does not fit its hash.
+    """
     body = parsed(data)
     for holder, name in _marked(body):
-        found = artifact(holder[name][_MARK])
-        if found is not None:
-            holder[name] = parsed(found)
+        sha256 = holder[name][_MARK]
+        found = artifact(sha256)
+        if found is None:
+            raise ValueError(f"the value {sha256} is missing")
+        if digest(found) != sha256:
+            raise ValueError(f"the value {sha256} does not fit its hash")
+        holder[name] = parsed(found)
     return body
 
 

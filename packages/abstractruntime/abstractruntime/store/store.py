@@ -12,12 +12,11 @@ from sqlalchemy import Connection, bindparam, func, select
 from abstractcore.database import CommitUnknownError, ConstraintError, Database, Retries, Statement
 from abstractcore.ports import Clock
 
-from ..errors import RunExistsError, RunNotFoundError
-from ..json_documents import digest, parsed
+from ..errors import RunExistsError
+from ..json_documents import digest
 from ..programs import Item
-from ..records import Limits, OpenWait, Record, RunInfo, Spent
-from . import claims, commits, items
-from .bodies import decoded
+from ..records import OpenWait, Record, RunInfo
+from . import claims, commits, items, reading
 from .commits import Change, NewRun
 from .items import Delivery, NewItem
 from .leases import Lease
@@ -90,8 +89,7 @@ class Store:
                 commits.create(connection, new, self.now(connection))
                 return True
             first = _FIRST_RECORD.first(connection, run=new.id)
-            same = first is not None and first.body is not None and _is_same(parsed(first.body), new)
-            if not same:
+            if not reading.is_created_by(first, new.id, new.program, digest(new.input)):
                 hint = "Give another id, or the same program and input."
                 raise RunExistsError(f"a run {new.id!r} of {found.program} exists", run=new.id, hint=hint)
             return False
@@ -109,7 +107,7 @@ class Store:
 
         def work(connection: Connection) -> Delivery:
             if item.run is not None and commits.RUN.first(connection, id=item.run) is None:
-                raise not_found(item.run)
+                raise reading.not_found(item.run)
             return items.deliver(connection, item, self.now(connection))
 
         delivery = self._write(work)
@@ -223,9 +221,7 @@ class Store:
             row = items.next_item(connection, lease.run, scope)
             now = self.now(connection)
             if row is not None:
-                data = parsed(row.payload)
-                payload, error = (data["payload"], data.get("error")) if row.kind == "child" else (data, None)
-                return Item(row.id, row.kind, payload, row.key, now, row.sender, error), row.number
+                return reading.item(row, now), row.number
             if scope != "all":
                 return None
             passed = [wait for wait in lease.waits.values() if wait.deadline is not None and wait.deadline <= now]
@@ -240,8 +236,8 @@ class Store:
         """Returns what is known of a run; raises `RunNotFoundError`."""
         row = self.database.read(lambda connection: commits.RUN.first(connection, id=id))
         if row is None:
-            raise not_found(id)
-        return _info(row)
+            raise reading.not_found(id)
+        return reading.run_info(row)
 
     def runs(
         self,
@@ -260,12 +256,14 @@ class Store:
         if program is not None:
             exact = runs.c.program == program
             statement = statement.where(exact | runs.c.program.startswith(f"{program}@", autoescape=True))
-        return [_info(row) for row in self.database.read(lambda connection: connection.execute(statement).all())]
+        return [
+            reading.run_info(row) for row in self.database.read(lambda connection: connection.execute(statement).all())
+        ]
 
     def waits(self, run: str) -> list[OpenWait]:
         """Returns the open waits of a run, in the order in which they were opened."""
         rows = self.database.read(lambda connection: _WAITS.all(connection, run=run))
-        return [OpenWait(row.run, row.key, row.reason, row.deadline, parsed(row.asked), row.opened) for row in rows]
+        return [reading.open_wait(row) for row in rows]
 
     def inbox(self, run: str) -> list[Any]:
         """Returns the rows of the items of a run, with their state and outcome."""
@@ -294,7 +292,7 @@ class Store:
                 rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
             else:
                 rows = _RECORDS_OF_KIND.all(connection, run=run, after=after, limit=_PAGE, kind=kind)
-            return [_record(row, artifact) for row in rows]
+            return [reading.record(row, artifact) for row in rows]
 
         return self.database.read(work)
 
@@ -321,34 +319,3 @@ class Store:
     def _notify(self) -> None:
         for notify in self.on_due:
             notify()
-
-
-def not_found(id: str) -> RunNotFoundError:
-    """Returns the error for a run that does not exist."""
-    return RunNotFoundError(f"there is no run {id!r}", run=id, hint="List the runs: abstractcore runs list")
-
-
-def _is_same(first: Any, new: NewRun) -> bool:
-
-    return (first["program"], first["input"]) == (new.program, digest(new.input))
-
-
-def _json(data: bytes | None) -> Any:
-    return None if data is None else parsed(data)
-
-
-def _info(row: Any) -> RunInfo:
-    return RunInfo(
-        id=row.id, program=row.program, status=row.status, created=row.created, updated=row.updated, seq=row.seq,
-        head=row.head, state=_json(row.state), inflight=_json(row.inflight), output=_json(row.output),
-        error=_json(row.error), due_at=row.due_at, owner=row.owner, fence=row.fence, paused_at=row.paused_at,
-        parent=row.parent, session=row.session, limits=Limits.from_data(parsed(row.limits)),
-        spent=Spent.from_data(parsed(row.spent)),
-    )  # fmt: skip
-
-
-def _record(row: Any, artifact: Callable[[str], bytes | None]) -> Record:
-    if row.body is None:
-        return Record(row.run, row.seq, row.kind, row.at, None, row.redacted or "", row.hash)
-
-    return Record(row.run, row.seq, row.kind, row.at, decoded(row.body, artifact), digest(row.body), row.hash)
