@@ -177,12 +177,17 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
     return new
 
 
-def is_committed(connection: Connection, lease: Lease, change: Change) -> bool | None:
-    """Whether a change whose COMMIT was interrupted is there, by the number of records; None if the run is not ours."""
+def is_committed(connection: Connection, lease: Lease, change: Change, new: dict[str, Any]) -> bool | None:
+    """Whether a change whose COMMIT was interrupted is there; None if the run is not ours.
+
+    One that neither released the run nor has records leaves no trace: it counts as missing, and is made again.
+    """
     row = RUN.first(connection, id=lease.run)
     if row is None or row.fence != lease.fence:
         return None
-    return row.seq == lease.seq + len(change.records)
+    if new.get("released"):
+        return row.owner is None
+    return bool(change.records) and row.seq == new["seq"]
 
 
 def _new(change: Change, lease: Lease, name: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -39,6 +38,8 @@ _PAGE: Final = 500
 """How many records are read at once."""
 COMMITS: Final = Retries(attempts=60, seconds=30)
 """A database that is started again is gone for seconds: shorter retries would give every run up."""
+_UNKNOWN_COMMITS: Final = Retries(attempts=5, seconds=30)
+"""Of commits whose reply was lost, and that are not there: a disk that has failed does so each time."""
 
 
 class Store:
@@ -94,7 +95,7 @@ class Store:
                 raise RunExistsError(f"a run {new.id!r} of {found.program} exists", run=new.id, hint=hint)
             return False
 
-        created = self._write(work)
+        created = self._write(work, is_idempotent=True)
         if created:
             self._notify()
         return created
@@ -118,9 +119,9 @@ class Store:
         """Delivers what a held run has sent, each item in a transaction of its own."""
         while rows := self.database.read(lambda connection: items.added(connection, lease.run)):
             for row in rows:
-                self.database.write(
+                self._write(
                     lambda connection, id=row.id: items.deliver_added(connection, id, self.now(connection)),
-                    retries=self._retries,
+                    is_idempotent=True,
                 )
         lease.delivered = True
         self._notify()
@@ -157,11 +158,11 @@ class Store:
         """Gives a run back as it is, due at once or at a time: whoever claims it finds its effect in flight."""
         with lease.lock:
             if lease.is_held:
-                self.database.write(
+                self._write(
                     lambda connection: claims.release(
                         connection, lease, self.now(connection) if due_at is None else due_at
                     ),
-                    retries=self._retries,
+                    is_idempotent=True,
                 )
                 lease.released = True
         self._notify()
@@ -184,25 +185,29 @@ class Store:
             self._notify()
 
     def _committed(self, lease: Lease, change: Change) -> dict[str, Any] | None:
+        """Makes a commit; one whose reply was lost is made again if it is not there."""
         found: list[dict[str, Any] | None] = []
 
         def work(connection: Connection) -> None:
             found.append(commits.commit(connection, lease, change, self.now(connection), self.seconds))
 
-        try:
-            self._write(work)
-        except CommitUnknownError:
-            if found[-1] is None or not change.records:
-                raise
-            with suppress(CommitUnknownError):
+        def once() -> dict[str, Any] | None:
+            try:
+                self._write(work)
+            except CommitUnknownError as error:
+                if (new := found[-1]) is None:
+                    return None
                 is_there = self.database.read(
-                    lambda connection: commits.is_committed(connection, lease, change), retries=self._retries
+                    lambda connection: commits.is_committed(connection, lease, change, new), retries=self._retries
                 )
                 if is_there is None:
                     return None
-                return found[-1] if is_there else self._committed(lease, change)
-            raise
-        return found[-1]
+                if not is_there:
+                    error.retryable = True
+                    raise
+            return found[-1]
+
+        return _UNKNOWN_COMMITS.run(once)
 
     def note(self, lease: Lease, kind: str, body: dict[str, Any]) -> int:
         """Appends a record to the ledger of a held run; returns its number."""
@@ -309,11 +314,17 @@ class Store:
         """Returns how many runs of each program are due, whoever knows the program."""
         return self.database.read(lambda connection: claims.due_programs(connection, self.now(connection)))
 
-    def _write(self, work: Callable[[Connection], T]) -> T:
-        """Makes a transaction. One that has collided with another in a unique id finds its row the next time."""
+    def _write(self, work: Callable[[Connection], T], *, is_idempotent: bool = False) -> T:
+        """Makes a transaction. One that has collided with another in a unique id finds its row the next time; so does
+        one that is idempotent, if the reply to its COMMIT was lost.
+        """
         try:
             return self.database.write(work, retries=self._retries)
         except ConstraintError:
+            return self.database.write(work, retries=self._retries)
+        except CommitUnknownError:
+            if not is_idempotent:
+                raise
             return self.database.write(work, retries=self._retries)
 
     def _notify(self) -> None:
