@@ -27,6 +27,8 @@ class Contender:
     program: str
     arguments: tuple[str, ...] = ()
     requirements: str = ""
+    packages: tuple[str, ...] = ()
+    """What has the versions that the results are of; by default what the requirements name."""
     needs_temporal: bool = False
 
     def command(self, *arguments: str) -> list[str]:
@@ -34,9 +36,9 @@ class Contender:
         return [str(self._python()), str(FOLDER / self.program), *self.arguments, *arguments]
 
     def versions(self) -> dict[str, str]:
-        """Returns the versions of Python, SQLite, and of the packages that are named in the requirements."""
+        """Returns the versions of Python, SQLite, and of the packages."""
         text = (FOLDER / self.requirements).read_text() if self.requirements else ""
-        packages = re.findall(r"^([\w-]+)", text, re.MULTILINE)
+        packages = self.packages or re.findall(r"^([\w-]+)", text, re.MULTILINE)
         code = (
             "import json, platform, sqlite3, sys; from importlib.metadata import version;"
             "print(json.dumps({'python': platform.python_version(), 'sqlite': sqlite3.sqlite_version,"
@@ -85,6 +87,7 @@ class Contender:
 
 CONTENDERS = {
     "no runtime": Contender("without.py"),
+    "abstractruntime": Contender("ours.py", packages=("abstractcore", "abstractruntime")),
     "LangGraph": Contender("on_langgraph.py", ("async",), "on_langgraph.txt"),
     "LangGraph, durability=sync": Contender("on_langgraph.py", ("sync",), "on_langgraph.txt"),
     "pydantic-ai + DBOS": Contender("on_dbos.py", (), "on_dbos.txt"),
