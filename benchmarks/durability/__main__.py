@@ -1,0 +1,128 @@
+"""Kills each program at each point, and prints what became of its run.
+
+`python -m benchmarks.durability [--repeat N] [--write] [--markdown] [NAME ...]`; a name is part of a row's name.
+`--write` keeps the outcomes in `results.json`, `--markdown` prints the table of what is kept there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from .contenders import CONTENDERS, FOLDER, Contender
+from .crashes import Outcome, crash
+from .payment import KILL_POINTS
+
+PAUSES = {"at once": 0.0, "after 0.5 s": 0.5}
+"""How long a process lives at a point: what a library writes in the background is lost, or is not."""
+RESULTS = FOLDER / "results.json"
+
+Cells = dict[str, dict[str, list[Outcome]]]
+"""The outcomes of each kill point, by pause."""
+
+
+def main() -> None:
+    """Measures the named rows, prints their table, and keeps them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3, help="how often each crash is tried")
+    parser.add_argument("--write", action="store_true", help="keep the outcomes in results.json")
+    parser.add_argument("--markdown", action="store_true", help="print the table of results.json, and measure nothing")
+    parser.add_argument("name", nargs="*", help=f"rows whose name contains this: {', '.join(CONTENDERS)}")
+    arguments = parser.parse_args()
+    if arguments.markdown:
+        print(markdown(kept()))
+        return
+    wanted = {
+        name: row for name, row in CONTENDERS.items() if not arguments.name or any(n in name for n in arguments.name)
+    }
+    if not wanted:
+        parser.error(f"no row has such a name; choose from {', '.join(CONTENDERS)}")
+    measured: dict[str, Cells] = {}
+    for name, contender in wanted.items():
+        measured[name] = cells(name, contender, arguments.repeat)
+        if arguments.write:
+            keep(name, contender, measured[name])
+    Console(width=None if sys.stdout.isatty() else 200).print(table(measured))
+
+
+def cells(name: str, contender: Contender, repeat: int) -> Cells:
+    """Returns the outcomes of a program: without a crash first, then killed at each point."""
+    baseline = crash(contender)
+    if baseline.differences() != "ok":
+        raise RuntimeError(f"{name} fails without a crash: {baseline}")
+    found: Cells = {}
+    for point in KILL_POINTS:
+        found[point] = {
+            label: [crash(contender, point, pause) for _ in range(repeat)] for label, pause in PAUSES.items()
+        }
+        print(f"{name}: {KILL_POINTS[point]}: {cell(found[point])}", file=sys.stderr)
+    return found
+
+
+def cell(by_pause: Mapping[str, Iterable[Outcome]]) -> str:
+    """Returns a cell of the table: the differences from a run without a crash, of all tries."""
+    texts = {
+        label: " or ".join(dict.fromkeys(outcome.differences() for outcome in outcomes))
+        for label, outcomes in by_pause.items()
+    }
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{label}: {text}" for label, text in texts.items())
+
+
+def table(measured: Mapping[str, Cells]) -> Table:
+    """Returns the kill points as rows, and the programs as columns."""
+    drawn = Table("killed", *measured, box=SIMPLE_HEAD, caption="ok: as without a crash, with no more than a restart")
+    for point, description in KILL_POINTS.items():
+        drawn.add_row(description, *(cell(each[point]) for each in measured.values()))
+    return drawn
+
+
+def markdown(measured: Mapping[str, Cells]) -> str:
+    """Returns the table for a page of the docs."""
+    rows = [["killed", *measured], ["---"] * (len(measured) + 1)]
+    rows += [
+        [description, *(cell(each[point]) for each in measured.values())] for point, description in KILL_POINTS.items()
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def keep(name: str, contender: Contender, found: Cells) -> None:
+    """Writes the outcomes of a row into `results.json`, with the versions that they are of."""
+    rows: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    rows[name] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": contender.versions(),
+        "outcomes": {
+            point: {label: [asdict(outcome) for outcome in outcomes] for label, outcomes in by_pause.items()}
+            for point, by_pause in found.items()
+        },
+    }
+    ordered = {each: rows[each] for each in CONTENDERS if each in rows}
+    text = json.dumps(ordered, indent=1)
+    RESULTS.write_text(re.sub(r"\{[^{}]*\}", lambda innermost: " ".join(innermost[0].split()), text) + "\n")
+
+
+def kept() -> dict[str, Cells]:
+    """Returns the outcomes of `results.json`."""
+    return {
+        name: {
+            point: {label: [Outcome(**outcome) for outcome in outcomes] for label, outcomes in by_pause.items()}
+            for point, by_pause in row["outcomes"].items()
+        }
+        for name, row in json.loads(RESULTS.read_text()).items()
+    }
+
+
+if __name__ == "__main__":
+    main()
