@@ -51,7 +51,7 @@ class _Replayed:
             raise LedgerError(f"record {record.seq} was redacted", run=record.run, seq=record.seq, hint=hint)
         try:
             self._item: Item = stepping.item_of(record.body["item"])
-            used = record.body.get("used") or {"tokens": 0, "dollars": "0"}
+            used: Any = record.body.get("used") or {"tokens": 0, "dollars": "0"}
             self._used = EffectResult(None, used["tokens"], Decimal(used["dollars"]))
             self._state_sha256 = record.body["state"]
         except DAMAGED as error:
@@ -62,7 +62,7 @@ class _Replayed:
         """Returns the state after the step."""
         body = self._record.body
         try:
-            step = stepping.checked(self._step(), {})
+            step = stepping.checked(self._step(), self._item)
             change = stepping.change(_lease(self._record), self._item, _with_ids(step, body), self._used, {})
             again = parsed(canonical(change.records[0][1], "step"))
         except Exception as error:
@@ -91,8 +91,8 @@ class _Replayed:
     def _error(self, problem: str) -> ReplayError:
         record = self._record
         return ReplayError(
-            f"the step at record {record.seq} of the run {record.run!r}, at the item {self._item.kind!r}, gives something "
-            f"else than its record: {problem}",
+            f"the step at record {record.seq} of the run {record.run!r}, at the item {self._item.kind!r}, gives "
+            f"something else than its record: {problem}",
             run=record.run, seq=record.seq,
             hint="A step may use its state and its item only, and a changed program needs another version.",
         )  # fmt: skip
@@ -110,7 +110,7 @@ def difference(
     elif isinstance(expected, list) and isinstance(found, list):
         rows = zip_longest(cast("list[Any]", expected), cast("list[Any]", found), fillvalue=_NOTHING)
         pairs = [(one, other, f"{path}[{index}]") for index, (one, other) in enumerate(rows)]
-    elif type(expected) is not type(found) or expected != found:
+    elif type(cast("Any", expected)) is not type(cast("Any", found)) or expected != found:
         return f"{path}: {expected_of} has {_shown(expected)}, {found_of} has {_shown(found)}"
     each = (difference(one, other, place, expected_of, found_of) for one, other, place in pairs)
     return next((text for text in each if text is not None), None)
@@ -122,15 +122,16 @@ def _shown(value: Any) -> str:
 
 def _with_ids(step: Step, body: JSON) -> Step:
     """Returns a step with the ids and versions that were chosen when it was made, where the program gives none."""
+    sent = cast("list[JSON]", member(body, "sends") or [])[: len(step.sends)]
     sends = [
-        replace(send, id=member(old, "id")) if send.id is None else send
-        for send, old in zip_longest(step.sends, (member(body, "sends") or [])[: len(step.sends)])
+        replace(send, id=member(old, "id")) if send.id is None else send for send, old in zip_longest(step.sends, sent)
     ]
+    started = cast("list[JSON]", member(body, "children") or [])[: len(step.children)]
     children = [
         replace(child, program=member(old, "program"))
         if "@" not in child.program and str(member(old, "program")).startswith(f"{child.program}@")
         else child
-        for child, old in zip_longest(step.children, (member(body, "children") or [])[: len(step.children)])
+        for child, old in zip_longest(step.children, started)
     ]
     return replace(step, sends=tuple(sends), children=tuple(children))
 
