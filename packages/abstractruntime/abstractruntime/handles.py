@@ -5,15 +5,21 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from abstractcore import PendingCall, ToolAnswer, from_json, to_json
 
 from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
+from .exports import export_run
 from .json_documents import JSON, canonical, member, parsed
-from .programs import INTERRUPTED, check_name
+from .programs import INTERRUPTED, Program, check_name
 from .records import OpenWait, Record, RunInfo
+from .replay import replay
+from .signatures import PrivateKey
 from .store import Delivery, NewItem, Store
+from .store.redaction import redact
+from .verification import Verification, verify_run
 
 _POLL_SECONDS = 0.05
 
@@ -94,6 +100,28 @@ class Run:
     def _command(self, key: str, payload: JSON, by: str | None, id: str | None) -> Delivery:
         item = NewItem(new_id(id), "command", canonical(payload, "payload"), self.id, key, checked_sender(by))
         return self._store.deliver(item)
+
+    def verify(self) -> Verification:
+        """Returns what is wrong with the run and its ledger; `.check()` raises it."""
+        return verify_run(self._store, self.id)
+
+    def replay(self, program: Program) -> JSON:
+        """Makes the state again from the ledger, and returns it.
+
+        Raises `ReplayError` if a step gives something else than its record, and `LedgerError` if one was redacted.
+        """
+        return replay(program, self.ledger(), state=self.state)
+
+    def redact(self, seq: int, *, by: str | None = None) -> bool:
+        """Deletes the body of a record of a run that has ended, and keeps its hash; False if it was deleted before."""
+        return redact(self._store, self.id, seq, by=checked_sender(by))
+
+    def export(self, path: str | Path, *, private_key: PrivateKey | None = None) -> Verification:
+        """Writes the run and its ledger to a new zip file, which can be verified offline; `private_key` signs it.
+
+        Raises `LedgerError` for a run that does not verify, and `InvalidInputError` for a path that exists.
+        """
+        return export_run(self._store, self.id, path, private_key=private_key)
 
     def wait_for_output(self, timeout: float | None = None) -> Any:
         """Waits until the run has ended, in this thread, and returns its output.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import zip_longest
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from . import stepping
 from .effects import EffectResult
@@ -17,6 +17,7 @@ from .records import Limits, Record, Spent
 from .store import Lease
 from .store.reading import DAMAGED
 
+T = TypeVar("T")
 _COMPARED: Final = ("effect", "waits", "sends", "children", "ended", "output", "error")
 _NOTHING: Final = object()
 
@@ -51,8 +52,8 @@ class _Replayed:
             raise LedgerError(f"record {record.seq} was redacted", run=record.run, seq=record.seq, hint=hint)
         try:
             self._item: Item = stepping.item_of(record.body["item"])
-            used: Any = record.body.get("used") or {"tokens": 0, "dollars": "0"}
-            self._used = EffectResult(None, used["tokens"], Decimal(used["dollars"]))
+            used: JSON = record.body.get("used") or {"tokens": 0, "dollars": "0"}
+            self._used = EffectResult(None, int(used["tokens"]), Decimal(used["dollars"]))
             self._state_sha256 = record.body["state"]
         except DAMAGED as error:
             problem = f"record {record.seq} of the run {record.run!r} is no step: {error!r:.200}"
@@ -77,7 +78,7 @@ class _Replayed:
         return parsed(data)
 
     def _step(self) -> Step:
-        return self._program.step(None if self._before == b"null" else parsed(self._before), self._item)
+        return self._program.step(parsed(self._before), self._item)
 
     def _different_state(self, made: JSON) -> str:
         """Returns what is different in a state of which the record has the hash only."""
@@ -91,7 +92,7 @@ class _Replayed:
     def _error(self, problem: str) -> ReplayError:
         record = self._record
         return ReplayError(
-            f"the step at record {record.seq} of the run {record.run!r}, at the item {self._item.kind!r}, gives "
+            f"the step of the item {self._item.kind!r} at record {record.seq} of the run {record.run!r} gives "
             f"something else than its record: {problem}",
             run=record.run, seq=record.seq,
             hint="A step may use its state and its item only, and a changed program needs another version.",
@@ -110,10 +111,14 @@ def difference(
     elif isinstance(expected, list) and isinstance(found, list):
         rows = zip_longest(cast("list[Any]", expected), cast("list[Any]", found), fillvalue=_NOTHING)
         pairs = [(one, other, f"{path}[{index}]") for index, (one, other) in enumerate(rows)]
-    elif type(cast("Any", expected)) is not type(cast("Any", found)) or expected != found:
+    elif not _same(expected, found):
         return f"{path}: {expected_of} has {_shown(expected)}, {found_of} has {_shown(found)}"
     each = (difference(one, other, place, expected_of, found_of) for one, other, place in pairs)
     return next((text for text in each if text is not None), None)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and one == other
 
 
 def _shown(value: Any) -> str:
@@ -122,18 +127,23 @@ def _shown(value: Any) -> str:
 
 def _with_ids(step: Step, body: JSON) -> Step:
     """Returns a step with the ids and versions that were chosen when it was made, where the program gives none."""
-    sent = cast("list[JSON]", member(body, "sends") or [])[: len(step.sends)]
     sends = [
-        replace(send, id=member(old, "id")) if send.id is None else send for send, old in zip_longest(step.sends, sent)
+        replace(send, id=member(old, "id")) if send.id is None else send
+        for send, old in _beside(step.sends, member(body, "sends"))
     ]
-    started = cast("list[JSON]", member(body, "children") or [])[: len(step.children)]
     children = [
         replace(child, program=member(old, "program"))
         if "@" not in child.program and str(member(old, "program")).startswith(f"{child.program}@")
         else child
-        for child, old in zip_longest(step.children, started)
+        for child, old in _beside(step.children, member(body, "children"))
     ]
     return replace(step, sends=tuple(sends), children=tuple(children))
+
+
+def _beside(made: Sequence[T], recorded: JSON) -> Iterator[tuple[T, JSON]]:
+    """Yields what a step asks for with what its record has in the same place, None if it has nothing there."""
+    for index, each in enumerate(made):
+        yield each, recorded[index] if isinstance(recorded, list) and index < len(cast("list[Any]", recorded)) else None
 
 
 def _lease(record: Record) -> Lease:
