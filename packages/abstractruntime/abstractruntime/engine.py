@@ -154,17 +154,20 @@ class _Advance:
             self._steps_left -= 1
         try:
             state = None if lease.state is None else parsed(lease.state)
-            made = stepping.checked(self._program.step(state, item), lease.waits)
-            change = stepping.change(lease, item, made, used, self._engine.programs)
+            made = stepping.checked(self._program.step(state, item), item)
+            if made.refused is not None:
+                change = Change(refused=(number, made.refused))
+            else:
+                change = stepping.change(lease, item, made, used, self._engine.programs)
         except Exception as error:
             _log.warning("a step of the run %r failed", lease.run, exc_info=error)
             change = stepping.ended_by_error(lease, item, error, used)
         else:
-            limit = exceeded(lease.limits, change.spent, self._now() - lease.created)
-            if made.effect is not None and limit is not None:
-                change = stepping.ended_by_limit(lease, limit, item, used)
+            if made.effect is not None:
+                limit = exceeded(lease.limits, change.spent, self._now() - lease.created)
+                change = change if limit is None else stepping.ended_by_limit(lease, limit, item, used)
         change.records = [*records, *change.records]
-        if number:
+        if number and change.refused is None:
             change.applied = (number, f"record {lease.seq + len(change.records)}")
         try:
             await self._commit(change)

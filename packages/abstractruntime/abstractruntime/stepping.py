@@ -14,16 +14,22 @@ from .errors import ProgramError
 from .json_documents import JSON, canonical, digest, member
 from .limits import warnings
 from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
-from .records import OpenWait, Spent
+from .records import Spent
 from .store import Change, Lease, NewItem, NewRun
 
 _LONGEST_MESSAGE: Final = 2000
 
 
-def checked(step: object, waits: Mapping[str, OpenWait]) -> Step:
+def checked(step: object, item: Item) -> Step:
     """Returns a step that can be made; raises `InvalidInputError` for anything else."""
     if not isinstance(step, Step):
         raise InvalidInputError(f"expected a Step, got {type(step).__name__}", path="step")
+    if step.refused is not None:
+        if step != Step.refuse(step.refused):
+            raise InvalidInputError("a step that refuses its item changes nothing else", path="step.refused")
+        if item.kind not in ("answer", "event"):
+            raise InvalidInputError(f"an item of the kind {item.kind!r} cannot be refused", path="step.refused")
+        return step
     if step.ended is not None and (step.effect is not None or step.waits):
         raise InvalidInputError("a run that has ended has no effect and waits for nothing", path="step.ended")
     if step.ended is None and step.effect is None and not step.waits:

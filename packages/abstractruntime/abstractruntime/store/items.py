@@ -11,7 +11,7 @@ from abstractcore.database import Statement, lock
 
 from ..programs import INTERRUPTED, ItemKind
 from ..records import ENDED
-from .tables import inbox, runs, waits
+from .tables import LONGEST_OUTCOME, inbox, runs, waits
 
 Scope: TypeAlias = Literal["all", "in flight", "commands"]
 """What a run takes: all that it waits for; only commands and the decision about its effect, while it has one; only
@@ -206,9 +206,9 @@ def refuse_all(connection: Connection, run: str) -> None:
     _REFUSE_ALL.run(connection, the_run=run)
 
 
-def close_item(connection: Connection, number: int, state: str, outcome: str | None) -> bool:
+def close_item(connection: Connection, number: int, state: str, outcome: str) -> bool:
     """Gives a queued item its outcome; False if it has one."""
-    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome) == 1
+    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome[:LONGEST_OUTCOME]) == 1
 
 
 def take_kept(connection: Connection, run: str, key: str) -> None:

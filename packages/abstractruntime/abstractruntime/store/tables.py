@@ -11,6 +11,8 @@ from abstractcore.database import Schema
 from ..programs import LONGEST_NAME
 
 VERSION: Final = 1
+LONGEST_OUTCOME: Final = 500
+"""The longest outcome of an item, in characters."""
 metadata = MetaData()
 _name = String(LONGEST_NAME)
 _time = Float(53)
@@ -97,7 +99,7 @@ inbox = Table(
     Column("kind", String(20), nullable=False),
     Column("payload", Document),
     Column("state", String(10), nullable=False),
-    Column("outcome", String(500)),
+    Column("outcome", String(LONGEST_OUTCOME)),
     Column("sender", _name),
     Column("created", _time, nullable=False),
     Index("abstractruntime_inbox_of_run", "run", "state"),
