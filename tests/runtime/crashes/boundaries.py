@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from abstractcore.database import Statement
 from abstractruntime import FunctionEffect
-from abstractruntime.store import Lease, Store, items
+from abstractruntime.store import Change, Lease, Store, items
 
 NAMES: Final = (
     "claimed",
@@ -38,10 +38,14 @@ NAMES: Final = (
     "delivered",
     "released",
 )
-"""All boundaries, in the order in which a run passes them."""
+"""The boundaries of a plain program, in the order in which a run passes them."""
+NOTES: Final = ("start", "request", "reply", "decision", "intent", "step", "end")
+"""What the journal of an agent notes, each in a transaction of its own; a `step` is the result of a tool."""
 
 _passages: Counter[str] = Counter()
 _trace: list[str] = []
+_notes: list[str] = []
+"""What this process is noting in a journal."""
 _actions: dict[tuple[str, int], Callable[[], object]] = {}
 
 
@@ -73,7 +77,7 @@ def install() -> None:
     """Wraps the boundaries in this process."""
     _around(Store, "claim", after=lambda _, result: passed("claimed") if result else None)
     _around(Store, "next_item", after=lambda _, result: passed("item taken") if result else None)
-    _around(Store, "commit", before=lambda _: passed("step made"), after=_committed)
+    _around(Store, "commit", before=_committing, after=_committed)
     _around(Store, "deliver_sent", before=lambda _: passed("before delivery"), after=lambda *_: passed("delivered"))
     _around(items, "deliver_added", after=lambda *_: passed("in delivery"))
     _around(Statement, "run", after=lambda *_: passed("statement executed"))
@@ -86,9 +90,18 @@ def install() -> None:
     )
 
 
+def _committing(arguments: tuple[Any, ...]) -> None:
+    change: Change = arguments[2]
+    _notes[:] = [body["entry"]["kind"] for kind, body in change.records if kind == "journal"]
+    if not _notes:
+        passed("step made")
+
+
 def _committed(arguments: tuple[Any, ...], result: object) -> None:
     lease: Lease = arguments[1]
-    if lease.released:
+    if _notes:
+        _notes.clear()
+    elif lease.released:
         passed("released")
     elif lease.inflight is not None and lease.inflight["state"] == "started":
         passed("started")
@@ -99,7 +112,7 @@ def _of_writer(name: str) -> Callable[..., None]:
 
     def count(arguments: tuple[Any, ...], result: object = None) -> None:
         if not arguments[0].get_execution_options().get("abstractcore_reads"):
-            passed(name)
+            passed(f"{name} of a note: {_notes[0]}" if _notes else name)
 
     return count
 

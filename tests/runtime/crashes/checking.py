@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import select, update
 
-from abstractruntime import Program, Record, Run, Runtime
+from abstractruntime import Program, Record, Run, Runtime, RunWait
 from abstractruntime.json_documents import canonical, digest
 from abstractruntime.stepping import item_of
 from abstractruntime.store.tables import inbox, runs, waits
 from tests.leftovers import wait_until
-from tests.runtime.crashes.programs import PROGRAMS, Outside
+from tests.runtime.crashes.programs import Outside
 
 
 def end_leases(runtime: Runtime) -> None:
@@ -23,13 +23,22 @@ def end_leases(runtime: Runtime) -> None:
     runtime.database.write(lambda connection: connection.execute(held))
 
 
+def approve(wait: RunWait) -> None:
+    """Answers a wait for an approval."""
+    if "pending" in wait.asked:
+        wait.allow(by="ann")
+    else:
+        wait.answer(True, by="ann", id=f"answer:{wait.run}:{wait.opened}")
+
+
 def answer(run: Run, outside: Outside) -> None:
     """Answers what a run asks: about an interrupted effect, whoever looks outside knows whether it was done."""
     for wait in run.waits:
         if wait.reason == "approval":
-            wait.answer(True, id=f"answer:{run.id}:{wait.opened}")
+            approve(wait)
         elif wait.reason == "interrupted":
-            what = wait.asked["effect"]["payload"]
+            is_tool = "pending" in wait.asked
+            what = f"pay {wait.call.arguments['to']}" if is_tool else wait.asked["effect"]["payload"]
             wait.result(f"did {what}", by="auditor") if outside.done()[what] else wait.repeat(by="auditor")
 
 
@@ -56,7 +65,7 @@ def check(runtime: Runtime, *ids: str, programs: dict[str, Program] | None = Non
         assert info.owner is None
         assert info.due_at is None
         check_chain(records, info.seq, info.head)
-        state, output = folded(records, {**PROGRAMS, **(programs or {})}[info.program])
+        state, output = folded(records, {**runtime.programs, **(programs or {})}[info.program])
         assert info.state == state
         if info.status == "completed":
             assert info.output == output

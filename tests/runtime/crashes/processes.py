@@ -15,7 +15,9 @@ from abstractruntime import Runtime
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.runtime.crashes import boundaries
+from tests.runtime.crashes.checking import approve
 from tests.runtime.crashes.programs import PROGRAMS, Outside
+from tests.runtime.crashes.treasurers import treasurers
 
 FORKS: Final = multiprocessing.get_context("forkserver")
 """A process without threads, of which all others are forked."""
@@ -56,21 +58,23 @@ def is_stopped(process: BaseProcess) -> bool:
 
 def open_runtime(url: str, outside: Outside, *, seconds: float = 30.0, clock: Clock | None = None) -> Runtime:
     """Returns a runtime with the programs of the matrix."""
-    return Runtime(url, programs=[*PROGRAMS.values()], effects=outside.effects(), lease_seconds=seconds, clock=clock)
+    programs = [*PROGRAMS.values(), *treasurers(outside)]
+    return Runtime(url, programs=programs, effects=outside.effects(), lease_seconds=seconds, clock=clock)
 
 
-def order(url: str, outside: Outside, id: str, kills: tuple[str, int] | None, trace: Path | None = None) -> None:
-    """Begins an order, works on it, approves it, and works on it until its end, or until this process is killed."""
+def story(
+    url: str, outside: Outside, program: str, id: str, kills: tuple[str, int] | None, trace: Path | None = None
+) -> None:
+    """Begins a run, works on it, approves what it asks, and goes on until its end, or until this process is killed."""
     boundaries.install()
     if kills is not None:
         boundaries.at(*kills, boundaries.kill)
     with open_runtime(url, outside) as runtime:
-        run = runtime.start("order", id, id=id)
-        runtime.work()
-        for wait in run.waits:
-            if wait.reason == "approval":
-                wait.answer(True, id=f"answer:{id}:{wait.opened}")
-        runtime.work()
+        run = runtime.start(program, id, id=id)
+        while runtime.work() and run.waits:
+            for wait in run.waits:
+                if wait.reason == "approval":
+                    approve(wait)
     if trace is not None:
         boundaries.write_trace(trace)
 

@@ -28,13 +28,13 @@ from tests.runtime.crashes.processes import (
     ended,
     exit_code,
     open_runtime,
-    order,
     received,
     running,
+    story,
     worker,
 )
 from tests.runtime.crashes.programs import Outside
-from tests.runtime.crashes.test_sweep import check_order, trace
+from tests.runtime.crashes.test_plain import check_order, trace
 
 pytestmark = pytest.mark.process
 RETRIES = {"SQLite": 1, "PostgreSQL": 13}
@@ -161,7 +161,7 @@ def order_without_a_reply(url: str, outside: Outside, id: str, number: int) -> N
         raise error
 
     boundaries.at("after COMMIT", number, lose)
-    order(url, outside, id, None)
+    story(url, outside, "order", id, None)
 
 
 def test_lost_reply_to_a_commit_repeats_nothing(place: Place):

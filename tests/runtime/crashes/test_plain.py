@@ -11,7 +11,7 @@ import pytest
 from tests.runtime.crashes.boundaries import NAMES
 from tests.runtime.crashes.checking import check, end_leases, finish
 from tests.runtime.crashes.conftest import Place
-from tests.runtime.crashes.processes import exit_code, order
+from tests.runtime.crashes.processes import exit_code, story
 
 pytestmark = pytest.mark.process
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.process
 def trace(place: Place) -> list[str]:
     """Returns the names of all passages of an order without a crash."""
     file = place.folder / "trace"
-    assert exit_code(order, place.url, place.outside, "calm", None, file) == 0
+    assert exit_code(story, place.url, place.outside, "order", "calm", None, file) == 0
     check(place.runtime, "calm", "calm/audit")
     return json.loads(file.read_text(encoding="utf-8"))
 
@@ -44,7 +44,7 @@ def test_order_killed_at_a_boundary_is_finished_by_another_worker(place: Place, 
     for number in range(1, passages[name] + 1):
         id = f"killed-{number}"
         place.crash(f"kill -9: {name}")
-        assert exit_code(order, place.url, place.outside, id, (name, number)) == -signal.SIGKILL
+        assert exit_code(story, place.url, place.outside, "order", id, (name, number)) == -signal.SIGKILL
         check_order(place, id)
         place.survived()
 
@@ -55,8 +55,8 @@ def test_worker_that_recovers_from_a_kill_is_killed_too(place: Place):
         id = f"killed-{first}"
         second = 1 + first * 7 % 40
         place.crash("kill -9: again, in recovery")
-        assert exit_code(order, place.url, place.outside, id, ("any", first)) == -signal.SIGKILL
+        assert exit_code(story, place.url, place.outside, "order", id, ("any", first)) == -signal.SIGKILL
         end_leases(place.runtime)
-        assert exit_code(order, place.url, place.outside, id, ("any", second)) in (-signal.SIGKILL, 0)
+        assert exit_code(story, place.url, place.outside, "order", id, ("any", second)) in (-signal.SIGKILL, 0)
         check_order(place, id, kills=2)
         place.survived()
