@@ -1,6 +1,6 @@
 """The process that runs code: it starts, limits and ends the program, and returns its files.
 
-`sandbox_process` gives the text of this module to a new Python, which reads a request from standard input. It imports
+`program` gives the text of this module to a new Python, which reads a request from standard input. It imports
 the standard library only, and nothing heavy: it is read at the start of every program.
 """
 
