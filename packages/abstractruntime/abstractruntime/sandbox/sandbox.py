@@ -1,13 +1,7 @@
-"""`Sandbox`: runs Python code that a model has written, and returns what it printed and made.
-
-`python_tool` offers it to models, `run_code` to effects.
-"""
+"""`Sandbox`: the settings under which code is run, and the choice of what isolates it."""
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import binascii
 import math
 import os
 import shutil
@@ -17,24 +11,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
-from abstractcore import Interruption, Tool
+from abstractcore import Interruption
 from abstractcore.errors import CallInterruptedError, InvalidInputError
 from abstractcore.ports import current_interruption
-from abstractcore.schema import JSONObject, ToolLabel
-from abstractcore.tools import ToolOutput
 
 from .bubblewrap import Bubblewrap
-from .sandbox_child import read_files, write_file
-from .sandbox_process import Ending, Request, Stopped, is_file_name, run_process
-from .sandbox_process import SandboxError as SandboxError
+from .program import Ending, Request, Stopped, is_file_name, run_process
+from .program import SandboxError as SandboxError
+from .supervisor import read_files, write_file
 
 _NO_FILES: Mapping[str, bytes] = MappingProxyType({})
 _TEST_SECONDS = 30.0
 _TEST = "import os, sys; [os.listdir(path) for path in sys.path if os.path.exists(path)]; import wave"
 """Fails if the folders of Python cannot be read."""
-_TOOL_GRACE_SECONDS = 10.0
 
 
 class UntrustedCodeError(SandboxError):
@@ -71,12 +62,13 @@ class Sandbox:
 
     In bubblewrap, code has no network, no environment, no home, and sees nothing of the machine but /usr, this Python
     and its packages, which it cannot change. Where bubblewrap does not work, only code that is `trusted` is run, in a
-    process with limits that has the rights of this program. Both keep no variables from one run to the next.
+    process with limits that has the rights of this program. Neither keeps variables from one run to the next.
 
-    This is not a virtual machine: all programs share the kernel, and a defect of the kernel is a way out. Limits on
-    memory do not count what the kernel holds for a program, such as the buffers of sockets. Run the whole worker in a
-    container or a virtual machine with limits of its own if that matters. Without bubblewrap, the limits hold for code
-    that goes wrong, not for code that attacks: it can kill the process that supervises it, or read your files.
+    This is not a virtual machine: all programs share the kernel, and a defect of the kernel is a way out. On x86-64 and
+    64-bit ARM, system calls that few programs need, and attacks often, are refused. Limits on memory do not count what
+    the kernel holds for a program, such as the buffers of sockets. Run the whole worker in a container or a virtual
+    machine with limits of its own if that matters. Without bubblewrap, limits hold for code that goes wrong, not for
+    code that attacks: it can read your files, and kill the process that supervises it.
 
     Raises `InvalidInputError` for a setting that is not valid.
     """
@@ -94,7 +86,8 @@ class Sandbox:
     folder: Path | None = None
     """A folder of files that each run is given, and to which those are written that it makes or changes."""
     network: bool = False
-    """Whether code may use the network. Code that is run without bubblewrap can always use it."""
+    """Whether code may use the network, with the services of this machine and of its own network. Code that is run
+    without bubblewrap always can."""
     trusted: bool = False
     """Whether code may be run without isolation where bubblewrap does not work."""
 
@@ -250,100 +243,3 @@ def _find_bubblewrap(path: str | None) -> Bubblewrap | _Unavailable:
         "Install bubblewrap 0.8 or later, and allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on "
         "Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)",
     )
-
-
-def run_code(sandbox: Sandbox, payload: JSONObject, interruption: Interruption | None = None) -> JSONObject:
-    """Runs the program of a JSON document and returns its result as one; blocks.
-
-    `payload` has `code`, and may have `files`: an object of base64 by path. The result has `files` too, and `stdout`,
-    `stderr`, `value`, `exit_code`, `stopped` and `truncated`. Raises what `Sandbox.run` raises.
-    """
-    for name in payload:
-        if name not in ("code", "files"):
-            raise InvalidInputError("expected code and files", path=name)
-    code, files = payload.get("code"), payload.get("files", {})
-    if not isinstance(code, str):
-        raise InvalidInputError(f"expected text, got {type(code).__name__}", path="code")
-    if not isinstance(files, Mapping):
-        raise InvalidInputError(f"expected an object, got {type(files).__name__}", path="files")
-    given = {name: _decoded(name, content) for name, content in files.items()}
-    return _document(sandbox.run(code, files=given, interruption=interruption))
-
-
-def _decoded(name: str, content: object) -> bytes:
-    try:
-        return base64.b64decode(content if isinstance(content, str) else "?", validate=True)
-    except binascii.Error:
-        raise InvalidInputError("expected bytes in base64", path=f"files[{name!r}]") from None
-
-
-def _document(result: CodeResult) -> JSONObject:
-    return {
-        "stdout": result.stdout,
-        "stderr": result.stderr,
-        "value": result.value,
-        "exit_code": result.exit_code,
-        "stopped": result.stopped,
-        "truncated": result.truncated,
-        "files": {name: base64.b64encode(data).decode() for name, data in result.files.items()},
-    }
-
-
-def python_tool(sandbox: Sandbox | None = None) -> Tool[[str], Any]:
-    """Returns the tool `python`, by which a model runs code in `sandbox`, by default one without network and files.
-
-    The model reads the output, the value of the last line, and the names of files; `step.data` is the result of
-    `run_code`. A sandbox that does not work here ends the call of `generate` with a `ToolError`.
-    """
-    used = Sandbox() if sandbox is None else sandbox
-    labels: tuple[ToolLabel, ...] = ("untrusted", "sends") if used.network else ()
-
-    async def python(code: str) -> ToolOutput:
-        interruption = Interruption()
-        try:
-            result = await asyncio.to_thread(used.run, code, interruption=interruption)
-        finally:
-            interruption.set()
-        return ToolOutput(_text(result), _document(result))
-
-    return Tool(
-        python,
-        description=_description(used),
-        timeout=used.seconds + _TOOL_GRACE_SECONDS,
-        read_only=used.changes_nothing,
-        labels=labels,
-        on_error="raise",
-    )
-
-
-def _description(sandbox: Sandbox) -> str:
-    files = "Files in the working folder stay" if sandbox.folder else "Files do not stay either"
-    network = "There is network access." if sandbox.network else "There is no network."
-    return (
-        "Runs a Python program, and returns what it prints and the value of its last line. Each call is a new process: "
-        f"variables of earlier calls are gone. {files}. {network} It may take {sandbox.seconds:g} seconds."
-    )
-
-
-_ENDINGS: dict[Stopped, str] = {
-    "time": "It was stopped at its time limit.",
-    "memory": "It was stopped: it used too much memory.",
-    "processes": "It was stopped: it started too many processes.",
-    "output": "It was stopped: it wrote too much output.",
-}
-
-
-def _text(result: CodeResult) -> str:
-    """Returns a result as the model reads it."""
-    parts = [result.stdout] if result.stdout else []
-    if result.value is not None:
-        parts.append(f"Value: {result.value}")
-    if result.stderr:
-        parts.append(f"Standard error:\n{result.stderr}")
-    if result.files:
-        parts.append("Files: " + ", ".join(f"{name} ({len(data):,} bytes)" for name, data in result.files.items()))
-    if result.stopped is not None:
-        parts.append(_ENDINGS[result.stopped])
-    elif result.exit_code:
-        parts.append(f"Exit code: {result.exit_code}")
-    return "\n".join(part.rstrip("\n") for part in parts) or "The program has printed nothing."

@@ -1,6 +1,6 @@
 """The process that runs code: it starts, limits and ends the program, and returns its files.
 
-`sandbox_process` gives the text of this module to a new Python, which reads a request from standard input. It imports
+`program` gives the text of this module to a new Python, which reads a request from standard input. It imports
 the standard library only, and nothing heavy: it is read at the start of every program.
 """
 
@@ -111,6 +111,9 @@ def _prepare(request: dict[str, Any], supervisor: int) -> None:
     if os.getppid() != supervisor:
         os._exit(1)
     _control(_SET_DUMPABLE, 1)
+    if sys.platform == "linux":
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")  # if memory runs out, the kernel kills programs first
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     results: int = request["results"]
     os.closerange(3, results)

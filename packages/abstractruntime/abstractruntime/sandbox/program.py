@@ -7,9 +7,7 @@ import binascii
 import inspect
 import json
 import os
-import platform
 import selectors
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,15 +16,15 @@ from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
 
 from abstractcore.errors import AbstractCoreError, CallInterruptedError
 from abstractcore.ports import Interruption
 
-from . import sandbox_child
+from . import supervisor
 from .bubblewrap import Bubblewrap, system_call_filter
-from .sandbox_child import MOST_FILES, descendants, kill_descendants
+from .processes import KnownProcess, known_process, most_tasks, use_more_memory
+from .supervisor import MOST_FILES, descendants, kill_descendants
 
 
 class SandboxError(AbstractCoreError):
@@ -38,8 +36,7 @@ Stopped: TypeAlias = Literal["time", "memory", "processes", "output"]
 
 _CHECK_SECONDS = 0.05
 _GRACE_SECONDS = 2.0
-"""How long a program that was stopped may take to hand over its files, and dead processes to release what they hold."""
-_WAIT_SECONDS = 0.001
+"""How long a program that was stopped may take to hand over its files."""
 _MOST_OUTPUT = 64 << 20
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
@@ -47,7 +44,6 @@ _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "TMPDIR": "/tmp",
 }
-_PAGE = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
 _BLOCK = 4096
 
 
@@ -130,7 +126,7 @@ class _Program:
     process: subprocess.Popen[bytes]
     lifeline: IO[bytes]
     results: IO[bytes]
-    first: _Known | None = None
+    first: KnownProcess | None = None
     """The first process of the namespace, whose end is the end of all of it."""
     supervisor: int | None = None
     """The id of the process that has started the program; None until it is known."""
@@ -197,7 +193,7 @@ class _Program:
         found = [] if self.supervisor is None else descendants(self.supervisor)
         if len(found) > request.processes:
             return "processes"
-        if sum(map(_anonymous_bytes, found)) > request.memory and sum(map(_own_bytes, found)) > request.memory:
+        if use_more_memory(found, request.memory):
             return "memory"
         return None
 
@@ -212,12 +208,12 @@ class _Program:
 
     def kill(self) -> None:
         """Kills all processes of the program, and waits until they are dead."""
-        found: list[_Known] = []
+        found: list[KnownProcess] = []
         if self.first is not None:
             self.first.kill()
             found.append(self.first)
         elif self.process.poll() is None:
-            found += filter(None, map(_known, kill_descendants(self.process.pid)))
+            found += filter(None, map(known_process, kill_descendants(self.process.pid)))
         self.process.kill()
         self.process.wait()
         for each in found:
@@ -259,68 +255,74 @@ class _Program:
 
 @contextmanager
 def _started(request: Request, bubblewrap: Bubblewrap | None) -> Generator[_Program]:
-    """Starts a program; kills it in the end, if it still runs."""
+    """Starts a program; kills it in the end, if it still runs. Raises `SandboxError`."""
     with ExitStack() as stack:
-        results, their_results = _pipe(stack)
-        their_lifeline, lifeline = _pipe(stack)
-        work, environment = "/", dict(_ENVIRONMENT)
-        python = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _child_source()]
-        passed = [their_results, their_lifeline]
-        info: IO[bytes] | None = None
-        if bubblewrap is None:
-            folder = tempfile.TemporaryDirectory(prefix="code-", ignore_cleanup_errors=True)
-            stack.callback(_remove, folder)
-            work, environment["TMPDIR"] = f"{folder.name}/work", f"{folder.name}/tmp"
-            for each in (work, environment["TMPDIR"]):
-                os.mkdir(each, 0o700)
-            command = python
-        else:
-            info, their_info = _pipe(stack)
-            passed.append(their_info)
-            rules = system_call_filter()
-            if rules is not None:
-                passed.append(_file_of(stack, rules))
-            command = bubblewrap.command(
-                python,
-                filter=None if rules is None else passed[-1].fileno(),
-                info=their_info.fileno(),
-                file_bytes=request.file_bytes + MOST_FILES * _BLOCK,
-                network=request.network,
-            )
-        message = {
-            "code": request.code,
-            "files": {name: base64.b64encode(data).decode() for name, data in request.files.items()},
-            "seconds": request.seconds,
-            "memory": request.memory,
-            "output": request.output,
-            "file_bytes": request.file_bytes,
-            "user": None if bubblewrap is None else bubblewrap.user(),
-            "tasks": _most_tasks(request.processes, bubblewrap),
-            "results": their_results.fileno(),
-            "lifeline": their_lifeline.fileno(),
-        }
         try:
-            process = subprocess.Popen(
-                command,
-                stdin=_file_of(stack, json.dumps(message).encode()),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                cwd=work,
-                env=environment,
-                pass_fds=[each.fileno() for each in passed],
-                start_new_session=True,
-            )
+            program = _start(stack, request, bubblewrap)
         except OSError as error:
             raise SandboxError(f"the process for the code cannot be started: {error}") from None
-        stack.enter_context(process)
-        for each in passed:
-            each.close()
-        program = _Program(request, process, lifeline, results)
-        stack.callback(program.end)
-        if info is not None:
-            program.first = _first_process(info.read())
         yield program
+
+
+def _start(stack: ExitStack, request: Request, bubblewrap: Bubblewrap | None) -> _Program:
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise SandboxError("this program has no Python interpreter that could run the code")
+    results, their_results = _pipe(stack)
+    their_lifeline, lifeline = _pipe(stack)
+    passed = [their_results, their_lifeline]
+    info: IO[bytes] | None = None
+    work, environment = "/", _ENVIRONMENT
+    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _child_source()]
+    if bubblewrap is None:
+        folder = tempfile.TemporaryDirectory(prefix="code-", ignore_cleanup_errors=True)
+        stack.callback(_remove, folder)
+        work = os.path.join(folder.name, "work")
+        environment = {**_ENVIRONMENT, "TMPDIR": os.path.join(folder.name, "tmp")}
+        os.mkdir(work, 0o700)
+        os.mkdir(environment["TMPDIR"], 0o700)
+    else:
+        info, their_info = _pipe(stack)
+        rules = system_call_filter()
+        rules_file = None if rules is None else _file_of(stack, rules)
+        passed += [their_info] if rules_file is None else [their_info, rules_file]
+        command = bubblewrap.command(
+            command,
+            filter=None if rules_file is None else rules_file.fileno(),
+            info=their_info.fileno(),
+            file_bytes=request.file_bytes + MOST_FILES * _BLOCK,
+            network=request.network,
+        )
+    message = {
+        "code": request.code,
+        "files": {name: base64.b64encode(data).decode() for name, data in request.files.items()},
+        "seconds": request.seconds,
+        "memory": request.memory,
+        "output": request.output,
+        "file_bytes": request.file_bytes,
+        "user": None if bubblewrap is None else bubblewrap.user(),
+        "tasks": most_tasks(request.processes, bubblewrap),
+        "results": their_results.fileno(),
+        "lifeline": their_lifeline.fileno(),
+    }
+    process = subprocess.Popen(
+        command,
+        stdin=_file_of(stack, json.dumps(message).encode()),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd=work,
+        env=environment,
+        pass_fds=[each.fileno() for each in passed],
+        start_new_session=True,
+    )
+    stack.enter_context(process)
+    for each in passed:
+        each.close()
+    program = _Program(request, process, lifeline, results)
+    stack.callback(program.end)
+    if info is not None:
+        program.first = _first_process(info.read())
+    return program
 
 
 def _remove(folder: tempfile.TemporaryDirectory[str]) -> None:
@@ -345,42 +347,10 @@ def _file_of(stack: ExitStack, content: bytes) -> IO[bytes]:
     return file
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A process that is no child of this one: another process may get its id later."""
-
-    pid: int
-    started: str
-
-    def is_alive(self) -> bool:
-        return _known(self.pid) == self
-
-    def kill(self) -> None:
-        if self.is_alive():
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self) -> None:
-        """Waits until it is dead, which takes milliseconds once it is killed."""
-        latest = time.monotonic() + _GRACE_SECONDS
-        while self.is_alive() and time.monotonic() < latest:
-            time.sleep(_WAIT_SECONDS)
-        with suppress(ChildProcessError):  # it is one of this process if that takes orphans, as the first one does
-            os.waitpid(self.pid, os.WNOHANG)
-
-
-def _known(pid: int) -> _Known | None:
-    """Returns a process, or None if it is dead."""
-    with suppress(OSError, IndexError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] in "XZ" else _Known(pid, fields[19])
-    return None
-
-
-def _first_process(info: bytes) -> _Known | None:
+def _first_process(info: bytes) -> KnownProcess | None:
     """Returns the first process of a namespace, from what bubblewrap says of it; None if it is over."""
     with suppress(ValueError, KeyError):
-        return _known(json.loads(info)["child-pid"])
+        return known_process(json.loads(info)["child-pid"])
     return None
 
 
@@ -421,53 +391,6 @@ def is_file_name(name: str) -> bool:
     )
 
 
-def _anonymous_bytes(pid: int) -> int:
-    """Returns the memory of a process that is no file's. Pages that it shares with a parent count for both."""
-    with suppress(OSError, ValueError, IndexError):
-        resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
-        return (int(resident) - int(shared)) * _PAGE
-    return 0
-
-
-def _own_bytes(pid: int) -> int:
-    """Returns the memory of a process, with its part of what it shares."""
-    with suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss_Anon:"):
-                return int(line.split()[1]) << 10
-    return _anonymous_bytes(pid)
-
-
-def _most_tasks(processes: int, bubblewrap: Bubblewrap | None) -> int | None:
-    """Returns the threads that the user of a program may have, with those that are not the program's. None for root,
-    whom the kernel does not limit."""
-    supervisor, first, bubblewraps_own = 2, 1, 1
-    if bubblewrap is not None and bubblewrap.by_root:
-        return processes + supervisor
-    if os.geteuid() == 0:
-        return None
-    if bubblewrap is not None and _counts_per_namespace():
-        return processes + supervisor + first
-    return processes + supervisor + first + bubblewraps_own + _tasks_of(os.getuid())
-
-
-def _counts_per_namespace() -> bool:
-    """Returns whether the kernel counts the threads of a user in each user namespace by itself: since Linux 5.14."""
-    numbers = platform.release().split("-")[0].split(".")[:2]
-    return [int(number) for number in numbers if number.isdigit()] >= [5, 14]
-
-
-def _tasks_of(user: int) -> int:
-    """Returns the number of threads of a user, on Linux."""
-    found = 0
-    with suppress(FileNotFoundError):
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            with suppress(OSError):
-                if os.stat(f"/proc/{name}").st_uid == user:
-                    found += len(os.listdir(f"/proc/{name}/task"))
-    return found
-
-
 @cache
 def _child_source() -> str:
-    return inspect.getsource(sandbox_child)
+    return inspect.getsource(supervisor)
