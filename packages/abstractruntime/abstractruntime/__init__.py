@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from .effects import EffectContext, EffectKind, EffectResult, FunctionEffect
 from .errors import (
     LeaseLostError,
@@ -16,14 +19,16 @@ from .errors import (
     RunNotFoundError,
     UnknownProgramError,
 )
-from .exports import verify_export
-from .handles import Run, RunWait
 from .programs import Child, Effect, FunctionProgram, Item, Program, RetryPolicy, Send, Step, Wait
 from .records import Limits, OpenWait, Record, RunInfo, Spent
-from .runtime import Runtime
-from .store import Delivery
-from .verification import Problem, Verification
-from .worker import Worker
+
+if TYPE_CHECKING:
+    from .exports import verify_export
+    from .handles import Run, RunWait
+    from .runtime import Runtime
+    from .store import Delivery
+    from .verification import Problem, Verification
+    from .worker import Worker
 
 __all__ = [
     "Child", "Delivery", "Effect", "EffectContext", "EffectKind", "EffectResult", "FunctionEffect", "FunctionProgram",
@@ -32,3 +37,19 @@ __all__ = [
     "RunFailedError", "RunInfo", "RunNotFoundError", "RunWait", "Runtime", "Send", "Spent", "Step",
     "UnknownProgramError", "Verification", "Wait", "Worker", "verify_export",
 ]  # fmt: skip
+_USE_DATABASES: Final = {
+    "Delivery": "store", "Problem": "verification", "Run": "handles", "RunWait": "handles", "Runtime": "runtime",
+    "Verification": "verification", "Worker": "worker", "verify_export": "exports",
+}  # fmt: skip
+"""Names whose modules import the database library, on their first use: `abstractcore --help` imports this package."""
+
+
+def __getattr__(name: str) -> Any:
+    module = _USE_DATABASES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{module}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -64,6 +64,7 @@ class Pool:
     async def run(self) -> int:
         """Works until it is stopped, or nothing is due; returns how many times a run was taken on."""
         before = self._metrics.claimed
+        await self._count()
         reports = asyncio.ensure_future(self._reports())
         try:
             with self._wakeups():
@@ -198,18 +199,21 @@ class Pool:
     # Reports
 
     async def _reports(self) -> None:
-        """Counts what is due, now and then, and reports programs that nobody here has."""
         while True:
-            try:
-                found = await self._call(self._store.due_programs)
-            except DatabaseError as error:
-                _log.warning("the due runs cannot be counted: %s", error)
-            else:
-                self._metrics.due = sum(found.values())
-                self._report_unknown(found)
-            if self._report is not None:
-                self._report(self._metrics)
             await asyncio.sleep(self._options.report_every)
+            await self._count()
+
+    async def _count(self) -> None:
+        """Counts what is due, and reports it, and programs that nobody here has."""
+        try:
+            found = await self._call(self._store.due_programs)
+        except DatabaseError as error:
+            _log.warning("the due runs cannot be counted: %s", error)
+        else:
+            self._metrics.due = sum(found.values())
+            self._report_unknown(found)
+        if self._report is not None:
+            self._report(self._metrics)
 
     def _report_unknown(self, due: dict[str, int]) -> None:
         """Logs once for each program that is not here: its runs stay due, for a worker that has it."""
