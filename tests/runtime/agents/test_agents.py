@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -22,13 +23,12 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.concurrency import AsyncRuntime
 from abstractcore.errors import InvalidInputError
+from abstractcore.ports import Interruption
 from abstractcore.schema import Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
 from abstractruntime import NotWaitingError, Run, Runtime, RunWait
 from abstractruntime.agents import Agent
-from abstractruntime.engine import Engine
 from tests.runtime.agents.treasury import paid, pays_twice, results, treasurer
 from tests.runtime.checks import check
 
@@ -51,13 +51,7 @@ def work(runtime: Runtime) -> None:
 
 def work_in_loop(runtime: Runtime) -> None:
     """Works in an event loop."""
-
-    async def advance() -> None:
-        engine = Engine(runtime.store, runtime.programs, runtime.effects)
-        while leases := runtime.store.claim([*runtime.programs], "loop"):
-            await engine.advance(leases[0], AsyncRuntime())
-
-    asyncio.run(advance())
+    asyncio.run(runtime.worker().run(until="idle"))
 
 
 @pytest.mark.parametrize("work", [work, work_in_loop])
@@ -275,6 +269,28 @@ def test_payment_that_was_stopped_waits_for_somebody_to_say_whether_it_was_made(
     runtime.work()
     assert run.output == ("250 | was paid" if before else "250 | paid Ann")
     assert paid(payments) == ["Ann 80"]
+    check(runtime, run.id, agent)
+
+
+def test_payment_of_a_worker_that_is_told_to_stop_is_not_guessed(make_runtime: Make, payments: Path) -> None:
+    stop, ended = Interruption(), threading.Event()
+
+    def at(point: str) -> None:
+        if point == "after pay":
+            stop.set()
+            ended.wait()
+
+    runtime, run = started(make_runtime, treasurer(payments, at=at))
+    run.waits[0].allow()
+    asyncio.run(runtime.worker().run(stop=stop, grace=0))
+    ended.set()
+    runtime = make_runtime(agent := treasurer(payments))
+    runtime.work()
+    (wait,) = run.waits
+    assert (wait.reason, paid(payments)) == ("interrupted", ["Ann 80"])
+    wait.result("was paid")
+    runtime.work()
+    assert run.output == "250 | was paid"
     check(runtime, run.id, agent)
 
 
