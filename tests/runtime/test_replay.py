@@ -80,6 +80,20 @@ def test_a_step_after_a_decision_is_replayed(make_runtime: Make, clock: Any) -> 
     run.waits[0].result(7)
     runtime.work()
     assert run.replay(program) == [7]
+    last = [*run.ledger()][-1]
+    assert last.body["sends"][0]["id"] == f"{run.id}:{last.seq}:0"
+
+
+def test_results_have_the_same_order_when_they_are_replayed(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.do({}, Effect("look")) if item.kind == "start" else Step.complete(f"{item.payload} {item.error}")
+
+    program = FunctionProgram("looks", step)
+    for look in (lambda context, payload: {"b": (1,), "a": 2}, lambda context, payload: 1 / 0):
+        runtime = make_runtime(program, effects={"look": look})
+        run = runtime.start(program)
+        runtime.work()
+        assert run.replay(program) == run.state
 
 
 def test_a_failed_or_cancelled_run_is_replayed_to_its_last_state(make_runtime: Make) -> None:
