@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from abstractcore.errors import InvalidInputError
@@ -158,7 +159,7 @@ class _Advance:
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
             else:
-                change = stepping.change(lease, item, made, used, self._engine.programs)
+                change = stepping.change(lease, item, made, used, self._engine.programs, lease.seq + len(records) + 1)
         except Exception as error:
             _log.warning("a step of the run %r failed", lease.run, exc_info=error)
             change = stepping.ended_by_error(lease, item, error, used)
@@ -187,7 +188,7 @@ class _Advance:
         result, error = EffectResult(), None
         try:
             result = await self._result(inflight)
-            canonical(result.value, "result")
+            result = replace(result, value=parsed(canonical(result.value, "result")))  # as a replay reads it
         except LeaseLostError:
             raise
         except Exception as caught:
@@ -309,8 +310,8 @@ class _Advance:
         error = None
         if decision == "skip":
             error = {
-                "type": "Skipped",
                 "message": str(member(answer, "reason") or "the interrupted effect was skipped"),
+                "type": "Skipped",
             }
         result = Item(
             f"result:{self._lease.run}:{inflight['seq']}:{decision}", "result", member(answer, "value"),

@@ -61,10 +61,10 @@ class _Replayed:
 
     def state(self) -> JSON:
         """Returns the state after the step."""
-        body = self._record.body
+        record, body = self._record, self._record.body
         try:
             step = stepping.checked(self._step(), self._item)
-            change = stepping.change(_lease(self._record), self._item, _with_ids(step, body), self._used, {})
+            change = stepping.change(_lease(record), self._item, _with_ids(step, body), self._used, {}, record.seq)
             again = parsed(canonical(change.records[0][1], "step"))
         except Exception as error:
             raise self._error(f"it raises {type(error).__name__}: {error}") from error

@@ -42,15 +42,19 @@ def checked(step: object, item: Item) -> Step:
     return step
 
 
-def change(lease: Lease, item: Item, step: Step, used: EffectResult, programs: Mapping[str, Program]) -> Change:
-    """Returns the change of a step. Raises `InvalidInputError` for values that are no JSON, and unknown programs."""
+def change(
+    lease: Lease, item: Item, step: Step, used: EffectResult, programs: Mapping[str, Program], seq: int
+) -> Change:
+    """Returns the change of a step, whose record has the number `seq`.
+
+    Raises `InvalidInputError` for values that are no JSON, and unknown programs.
+    """
     state = canonical(step.state, "state")
     body: dict[str, JSON] = {"item": item_data(item), "state": digest(state)}
     made = Change(state=state, waits=step.waits)
     spent = made.spent = _spent(lease.spent, used)
     if used.tokens or used.dollars:
         body["used"] = {"tokens": used.tokens, "dollars": str(used.dollars)}
-    seq = lease.seq + 1
     if step.effect is not None:
         body["effect"] = effect_data(step.effect)
         made.inflight = {"effect": effect_data(step.effect), "attempt": 1, "state": "started", "seq": seq}
@@ -170,14 +174,14 @@ def retry_of(data: Mapping[str, Any]) -> RetryPolicy:
 
 
 def error_data(error: BaseException) -> JSON:
-    """Returns an exception as items have it."""
+    """Returns an exception as items have it, sorted as they are read from a ledger."""
     message = error.message if isinstance(error, AbstractCoreError) else str(error)
     data: dict[str, JSON] = {"type": type(error).__name__, "message": _text(message)}
     if isinstance(error, AbstractCoreError) and error.hint:
         data["hint"] = error.hint
     if isinstance(error, AbstractCoreError) and error.retryable:
         data["retryable"] = True
-    return data
+    return dict(sorted(data.items()))
 
 
 def is_retried(error: Exception, retry: RetryPolicy) -> bool:

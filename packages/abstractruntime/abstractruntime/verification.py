@@ -173,6 +173,8 @@ class LedgerCheck:
         if self._is_linked and _hash(hashed) != hash:
             self.problem(seq, "its hash does not fit what it has, or the record before it")
         self._head, self._is_linked = hash, True
+        if body is not None and redacted is not None:
+            self.problem(seq, "it has a body, and the hash of one that was deleted")
         if body is not None:
             self._body(seq, kind, body)
         return True
