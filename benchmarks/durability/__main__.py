@@ -1,7 +1,7 @@
 """Kills each program at each point, and prints what became of its run.
 
-`python -m benchmarks.durability [--repeat N] [--write] [--markdown] [NAME ...]`; a name is a row's name or a part of it.
-`--write` keeps the outcomes in `results.json`, `--markdown` prints the table of what is kept there.
+`python -m benchmarks.durability [--repeat N] [--write] [--markdown] [NAME ...]`; a name is that of a row, or a part of
+it. `--write` keeps the outcomes in `results.json`, `--markdown` prints the table of what is kept there.
 """
 
 from __future__ import annotations
