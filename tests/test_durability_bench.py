@@ -67,8 +67,8 @@ def test_outcome_names_what_differs_from_a_run_without_a_crash(changes: dict[str
 def test_cell_names_the_pause_only_where_it_matters():
     twice = replace(AS_WITHOUT_CRASH, payments=2)
     assert cell({"at once": [twice, twice], "after 0.5 s": [twice]}) == "2 payments"
-    assert cell({"at once": [AS_WITHOUT_CRASH, twice], "after 0.5 s": [AS_WITHOUT_CRASH]}) == (
-        "at once: ok or 2 payments; after 0.5 s: ok"
+    assert cell({"at once": [AS_WITHOUT_CRASH, twice, twice], "after 0.5 s": [AS_WITHOUT_CRASH]}) == (
+        "at once: 2 payments in 2, ok in 1 of 3; after 0.5 s: ok"
     )
 
 

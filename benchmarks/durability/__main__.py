@@ -1,7 +1,7 @@
 """Kills each program at each point, and prints what became of its run.
 
-`python -m benchmarks.durability [--repeat N] [--write] [--markdown] [NAME ...]`; a name is part of a row's name.
-`--write` keeps the outcomes in `results.json`, `--markdown` prints the table of what is kept there.
+`python -m benchmarks.durability [--repeat N] [--write] [--markdown] [NAME ...]`; a name is that of a row, or a part of
+it. `--write` keeps the outcomes in `results.json`, `--markdown` prints the table of what is kept there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -34,7 +35,7 @@ Cells = dict[str, dict[str, list[Outcome]]]
 def main() -> None:
     """Measures the named rows, prints their table, and keeps them if asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=3, help="how often each crash is tried")
+    parser.add_argument("--repeat", type=int, default=3, help="how often each crash is tried; after a pause, 3 at most")
     parser.add_argument("--write", action="store_true", help="keep the outcomes in results.json")
     parser.add_argument("--markdown", action="store_true", help="print the table of results.json, and measure nothing")
     parser.add_argument("name", nargs="*", help=f"rows whose name contains this: {', '.join(CONTENDERS)}")
@@ -42,9 +43,7 @@ def main() -> None:
     if arguments.markdown:
         print(markdown(kept()))
         return
-    wanted = {
-        name: row for name, row in CONTENDERS.items() if not arguments.name or any(n in name for n in arguments.name)
-    }
+    wanted = {name: row for name, row in CONTENDERS.items() if _is_named(name, arguments.name)}
     if not wanted:
         parser.error(f"no row has such a name; choose from {', '.join(CONTENDERS)}")
     measured: dict[str, Cells] = {}
@@ -55,6 +54,11 @@ def main() -> None:
     Console(width=None if sys.stdout.isatty() else 200).print(table(measured))
 
 
+def _is_named(name: str, parts: list[str]) -> bool:
+    """Whether a row is asked for: by its whole name, or by a part of it that is no other row's whole name."""
+    return not parts or any(part == name or (part in name and part not in CONTENDERS) for part in parts)
+
+
 def cells(name: str, contender: Contender, repeat: int) -> Cells:
     """Returns the outcomes of a program: without a crash first, then killed at each point."""
     baseline = crash(contender)
@@ -63,7 +67,8 @@ def cells(name: str, contender: Contender, repeat: int) -> Cells:
     found: Cells = {}
     for point in KILL_POINTS:
         found[point] = {
-            label: [crash(contender, point, pause) for _ in range(repeat)] for label, pause in PAUSES.items()
+            label: [crash(contender, point, pause) for _ in range(min(repeat, 3) if pause else repeat)]
+            for label, pause in PAUSES.items()
         }
         print(f"{name}: {KILL_POINTS[point]}: {cell(found[point])}", file=sys.stderr)
     return found
@@ -71,13 +76,17 @@ def cells(name: str, contender: Contender, repeat: int) -> Cells:
 
 def cell(by_pause: Mapping[str, Iterable[Outcome]]) -> str:
     """Returns a cell of the table: the differences from a run without a crash, of all tries."""
-    texts = {
-        label: " or ".join(dict.fromkeys(outcome.differences() for outcome in outcomes))
-        for label, outcomes in by_pause.items()
-    }
+    texts = {label: _tries([outcome.differences() for outcome in outcomes]) for label, outcomes in by_pause.items()}
     if len(set(texts.values())) == 1:
         return next(iter(texts.values()))
     return "; ".join(f"{label}: {text}" for label, text in texts.items())
+
+
+def _tries(texts: list[str]) -> str:
+    counts = Counter(texts).most_common()
+    if len(counts) == 1:
+        return texts[0]
+    return f"{', '.join(f'{text} in {count}' for text, count in counts)} of {len(texts)}"
 
 
 def table(measured: Mapping[str, Cells]) -> Table:

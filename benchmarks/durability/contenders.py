@@ -18,6 +18,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 _CACHE = FOLDER.parent.parent / ".cache" / "durability"
 _START_SECONDS = 60
+_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -53,20 +54,11 @@ class Contender:
         if not self.needs_temporal:
             yield {}
             return
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        command = [self._python().with_name("temporal"), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
-        options = ["--port", str(port), "--db-filename", str(folder / "temporal.sqlite")]
-        log = folder / "temporal.log"
-        with (
-            log.open("wb") as output,
-            subprocess.Popen(
-                [*command, *options], stdout=output, stderr=output, env={**os.environ, "HOME": str(folder)}
-            ) as process,
-        ):
+        command = [str(self._python().with_name("temporal")), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]
+        process, address = _started([*command, "--db-filename", str(folder / "temporal.sqlite")], folder)
+        with process:
             try:
-                _wait_for(port, process, log)
-                yield {"DURABILITY_SERVER": f"127.0.0.1:{port}"}
+                yield {"DURABILITY_SERVER": address}
             finally:
                 process.kill()
 
@@ -87,21 +79,38 @@ class Contender:
 
 CONTENDERS = {
     "no runtime": Contender("without.py"),
-    "abstractruntime": Contender("ours.py", packages=("abstractcore", "abstractruntime")),
     "LangGraph": Contender("on_langgraph.py", ("async",), "on_langgraph.txt"),
-    "LangGraph, durability=sync": Contender("on_langgraph.py", ("sync",), "on_langgraph.txt"),
-    "pydantic-ai + DBOS": Contender("on_dbos.py", (), "on_dbos.txt"),
-    "pydantic-ai + Temporal": Contender("on_temporal.py", ("0",), "on_temporal.txt", needs_temporal=True),
-    "pydantic-ai + Temporal, one attempt": Contender("on_temporal.py", ("1",), "on_temporal.txt", needs_temporal=True),
+    "LangGraph, durability sync": Contender("on_langgraph.py", ("sync",), "on_langgraph.txt"),
+    "pydantic-ai, DBOS": Contender("on_dbos.py", (), "on_dbos.txt"),
+    "pydantic-ai, Temporal": Contender("on_temporal.py", ("0",), "on_temporal.txt", needs_temporal=True),
+    "pydantic-ai, Temporal, one attempt": Contender("on_temporal.py", ("1",), "on_temporal.txt", needs_temporal=True),
+    "abstractruntime": Contender("ours.py", packages=("abstractcore", "abstractruntime")),
 }
 """The rows, in the order of the table. A program takes `start`, `resume`, `approve`, and `answer` if it asks more."""
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+def _started(command: list[str], folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Starts a server at a free port, once more if another program took one of its ports; returns its address."""
+    log = folder / "temporal.log"
+    for _ in range(_STARTS):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        with log.open("wb") as output:
+            environment = {**os.environ, "HOME": str(folder)}
+            process = subprocess.Popen([*command, "--port", str(port)], stdout=output, stderr=output, env=environment)
+        if _answers(port, process):
+            return process, f"127.0.0.1:{port}"
+        process.kill()
+        process.wait()
+    raise RuntimeError(f"Temporal's server did not start:\n{log.read_text()[-2000:]}")
+
+
+def _answers(port: int, process: subprocess.Popen[bytes]) -> bool:
+    """Returns whether the server answers, once it does or has ended."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as client:
             if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
+                return True
         time.sleep(0.1)
-    raise RuntimeError(f"Temporal's server did not start:\n{log.read_text()[-2000:]}")
+    return False
