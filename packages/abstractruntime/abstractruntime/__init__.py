@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .handles import Run, RunWait
     from .runtime import Runtime
     from .store import Delivery
-    from .verification import Problem, Verification
+    from .verification import Problem, LedgerReport
     from .worker import Worker
 
 __all__ = [
@@ -35,11 +35,11 @@ __all__ = [
     "Item", "LeaseLostError", "LedgerError", "Limits", "NotFinishedError", "NotWaitingError", "OpenWait", "Problem",
     "Program", "ProgramError", "Record", "ReplayError", "RetryPolicy", "Run", "RunError", "RunExistsError",
     "RunFailedError", "RunInfo", "RunNotFoundError", "RunWait", "Runtime", "Send", "Spent", "Step",
-    "UnknownProgramError", "Verification", "Wait", "Worker", "verify_export",
+    "UnknownProgramError", "LedgerReport", "Wait", "Worker", "verify_export",
 ]  # fmt: skip
 _USE_DATABASES: Final = {
     "Delivery": "store", "Problem": "verification", "Run": "handles", "RunWait": "handles", "Runtime": "runtime",
-    "Verification": "verification", "Worker": "worker", "verify_export": "exports",
+    "LedgerReport": "verification", "Worker": "worker", "verify_export": "exports",
 }  # fmt: skip
 """Names whose modules import the database library, on their first use: `abstractcore --help` imports this package."""
 

@@ -25,7 +25,7 @@ from .records import envelope
 from .signatures import PrivateKey, PublicKey, checked_head, signed_head
 from .store import Store
 from .store.history import stored_artifact, stored_artifacts, stored_records, stored_run
-from .verification import Problem, Verification, verify_run
+from .verification import Problem, LedgerReport, verify_run
 
 _SIGNATURE: Final = "signature.json"
 _MOST_BYTES: Final = 4 * 1024**3
@@ -47,7 +47,7 @@ signature.json   if it is there: an Ed25519 signature over the id, the number, t
 """
 
 
-def export_run(store: Store, id: str, path: str | Path, *, private_key: PrivateKey | None = None) -> Verification:
+def export_run(store: Store, id: str, path: str | Path, *, private_key: PrivateKey | None = None) -> LedgerReport:
     """Writes a run and its ledger to a new zip file, which only its owner may read; returns what was verified of it.
 
     A run that has not ended is written as it is now. With `private_key`, an Ed25519 key, its head is signed.
@@ -78,7 +78,7 @@ def export_run(store: Store, id: str, path: str | Path, *, private_key: PrivateK
     return verification
 
 
-def verify_export(path: str | Path, *, public_key: PublicKey | None = None) -> Verification:
+def verify_export(path: str | Path, *, public_key: PublicKey | None = None) -> LedgerReport:
     """Returns what is wrong with an exported run; with `public_key`, also whether its head was signed with that key.
 
     Raises `InvalidInputError` for a file that is no such export, or is no key.
@@ -92,7 +92,7 @@ def verify_export(path: str | Path, *, public_key: PublicKey | None = None) -> V
         raise InvalidInputError(f"{path} is not an exported run: {error}", path="path") from None
 
 
-def _verified(file: zipfile.ZipFile, public_key: PublicKey | None) -> Verification:
+def _verified(file: zipfile.ZipFile, public_key: PublicKey | None) -> LedgerReport:
     try:
         run: Any = json.loads(file.read("run.json"))
         id, count, head = str(run["run"]), int(run["records"]), str(run["head"])
@@ -103,7 +103,7 @@ def _verified(file: zipfile.ZipFile, public_key: PublicKey | None) -> Verificati
         signed = checked_head(public_key, _text(file, _SIGNATURE))
         if signed is None or (signed["run"], signed["count"], signed["head"]) != (id, count, head):
             problems.append(Problem(id, count, "its head was not signed with this key"))
-    return Verification(id, count, head, tuple(problems))
+    return LedgerReport(id, count, head, tuple(problems))
 
 
 def _text(file: zipfile.ZipFile, name: str) -> str:

@@ -19,7 +19,7 @@ from .replay import replay
 from .signatures import PrivateKey
 from .store import Delivery, NewItem, Store
 from .store.redaction import redact
-from .verification import Verification, verify_run
+from .verification import LedgerReport, verify_run
 
 _POLL_SECONDS = 0.05
 
@@ -101,7 +101,7 @@ class Run:
         item = NewItem(new_id(id), "command", canonical(payload, "payload"), self.id, key, checked_sender(by))
         return self._store.deliver(item)
 
-    def verify(self) -> Verification:
+    def verify(self) -> LedgerReport:
         """Returns what is wrong with the run and its ledger; `.check()` raises it."""
         return verify_run(self._store, self.id)
 
@@ -116,7 +116,7 @@ class Run:
         """Deletes the body of a record of a run that has ended, and keeps its hash; False if it was deleted before."""
         return redact(self._store, self.id, seq, by=checked_sender(by))
 
-    def export(self, path: str | Path, *, private_key: PrivateKey | None = None) -> Verification:
+    def export(self, path: str | Path, *, private_key: PrivateKey | None = None) -> LedgerReport:
         """Writes the run and its ledger to a new zip file, which can be verified offline; `private_key` signs it.
 
         Raises `LedgerError` for a run that does not verify, and `InvalidInputError` for a path that exists.

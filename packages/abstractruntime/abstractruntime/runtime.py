@@ -19,7 +19,7 @@ from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
 from .store.pruning import prune
-from .verification import Problem, Verification, verify_all
+from .verification import Problem, LedgerReport, verify_all
 from .worker import Worker
 
 
@@ -104,7 +104,7 @@ class Runtime:
         """Returns what is known of runs, the newest first."""
         return self.store.runs(status=status, program=program, session=session, parent=parent, limit=limit)
 
-    def verify(self) -> Iterator[Verification]:
+    def verify(self) -> Iterator[LedgerReport]:
         """Yields what is wrong with every run and its ledger, in the order of their ids."""
         return verify_all(self.store)
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from abstractcore.errors import InvalidInputError, MissingExtraError
+from abstractcore.schema import install_hint
 
 from .errors import RunNotFoundError
 from .json_documents import JSON, canonical, parsed
@@ -142,7 +143,7 @@ def _cryptography() -> tuple[Any, Any]:
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError:
-        hint = "Install it: pip install 'cryptography>=42'"
+        hint = install_hint("cryptography>=42")
         raise MissingExtraError("signatures require cryptography, which is not installed.", hint=hint) from None
     return serialization, ed25519
 

@@ -36,7 +36,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class LedgerReport:
     """The result of a verification: how many records a ledger has, the hash of the last one, and what is wrong."""
 
     run: str
@@ -49,7 +49,7 @@ class Verification:
         """Whether nothing is wrong."""
         return not self.problems
 
-    def check(self) -> Verification:
+    def check(self) -> LedgerReport:
         """Returns itself; raises `LedgerError` with the first problem, if there is one."""
         if self.problems:
             first, others = self.problems[0], len(self.problems) - 1
@@ -59,7 +59,7 @@ class Verification:
         return self
 
 
-def verify_run(store: Store, id: str) -> Verification:
+def verify_run(store: Store, id: str) -> LedgerReport:
     """Reads a run and its ledger, and returns what is wrong with them.
 
     The ledger is compared with the row: the number of records, the head, the program, the state, the output and the
@@ -81,17 +81,17 @@ def _present(store: Store, id: str) -> StoredRun:
     return run
 
 
-def verify_all(store: Store) -> Iterator[Verification]:
+def verify_all(store: Store) -> Iterator[LedgerReport]:
     """Yields the verification of every run, in the order of their ids, and of every ledger whose run is gone."""
     for id in stored_ids(store):
         if isinstance(id, str):
             yield verify_run(store, id)
         else:
             name = repr(id)[:80]
-            yield Verification(name, 0, None, (Problem(name, 0, "its id is no text"),))
+            yield LedgerReport(name, 0, None, (Problem(name, 0, "its id is no text"),))
 
 
-def _verified(store: Store, run: StoredRun) -> Verification:
+def _verified(store: Store, run: StoredRun) -> LedgerReport:
     check = LedgerCheck(run.id, lambda sha256: stored_artifact(store, run.id, sha256))
     for record in stored_records(store, run.id, run.records):
         at: Any = record.at
@@ -134,9 +134,9 @@ class LedgerCheck:
         """Adds a problem."""
         self._problems.append(Problem(self.run, seq, message))
 
-    def result(self) -> Verification:
+    def result(self) -> LedgerReport:
         """Returns what was found."""
-        return Verification(self.run, self._count, self._head, tuple(self._problems))
+        return LedgerReport(self.run, self._count, self._head, tuple(self._problems))
 
     def add(self, seq: Any, kind: Any, microseconds: int | None, body: Any, redacted: Any, hash: Any) -> bool:
         """Checks the next record; False if those after it cannot be read either."""

@@ -11,7 +11,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore_cli.toolkit import json_line, reported, show_table, write
 
 from ..exports import verify_export
-from ..verification import Verification, verify_run
+from ..verification import LedgerReport, verify_run
 from .stores import open_store, seconds_of
 
 
@@ -41,7 +41,7 @@ def verify(what: Sequence[str], store: str, *, as_json: bool) -> None:
         raise typer.Exit(code)
 
 
-def _verified(what: Sequence[str], store: str) -> Iterator[Verification]:
+def _verified(what: Sequence[str], store: str) -> Iterator[LedgerReport]:
     files = [each for each in what if each.endswith(".zip")]
     for file in files:
         yield verify_export(file)

@@ -18,7 +18,7 @@ _name = String(LONGEST_NAME)
 _time = Float(53)
 
 
-class Document(LargeBinary):
+class StoredBytes(LargeBinary):
     """Bytes, read as they are stored: SQLite has other values in such a column too, which their readers refuse."""
 
     cache_ok = True
@@ -38,8 +38,8 @@ runs = Table(
     Column("id", _name, primary_key=True),
     Column("program", _name, nullable=False),
     Column("status", String(20), nullable=False),
-    Column("state", Document),
-    Column("inflight", Document),
+    Column("state", StoredBytes),
+    Column("inflight", StoredBytes),
     Column("seq", Integer, nullable=False),
     Column("head", String(64), nullable=False),
     Column("due_at", _time),
@@ -50,10 +50,10 @@ runs = Table(
     Column("parent", _name),
     Column("parent_key", _name),
     Column("session", _name),
-    Column("limits", Document, nullable=False),
-    Column("spent", Document, nullable=False),
-    Column("output", Document),
-    Column("error", Document),
+    Column("limits", StoredBytes, nullable=False),
+    Column("spent", StoredBytes, nullable=False),
+    Column("output", StoredBytes),
+    Column("error", StoredBytes),
     Column("created", _time, nullable=False),
     Column("updated", _time, nullable=False),
     Index("abstractruntime_runs_due", "due_at"),
@@ -71,7 +71,7 @@ ledger = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(20), nullable=False),
     Column("at", _time, nullable=False),
-    Column("body", Document),
+    Column("body", StoredBytes),
     Column("redacted", String(64)),
     Column("hash", String(64), nullable=False),
 )
@@ -84,7 +84,7 @@ waits = Table(
     Column("key", _name, primary_key=True),
     Column("reason", String(20), nullable=False),
     Column("deadline", _time),
-    Column("asked", Document, nullable=False),
+    Column("asked", StoredBytes, nullable=False),
     Column("opened", Integer, nullable=False),
     Column("position", Integer, nullable=False),
     Index("abstractruntime_waits_by_key", "key"),
@@ -98,7 +98,7 @@ inbox = Table(
     Column("run", _name),
     Column("key", _name),
     Column("kind", String(20), nullable=False),
-    Column("payload", Document),
+    Column("payload", StoredBytes),
     Column("state", String(10), nullable=False),
     Column("outcome", String(LONGEST_OUTCOME)),
     Column("sender", _name),
@@ -115,7 +115,7 @@ artifacts = Table(
     metadata,
     Column("run", _name, primary_key=True),
     Column("sha256", String(64), primary_key=True),
-    Column("body", Document, nullable=False),
+    Column("body", StoredBytes, nullable=False),
 )
 """Large values of records, by their hash."""
 
