@@ -27,15 +27,47 @@ if TYPE_CHECKING:
     from .handles import Run, RunWait
     from .runtime import Runtime
     from .store import Delivery
-    from .verification import Problem, LedgerReport
+    from .verification import LedgerReport, Problem
     from .worker import Worker
 
 __all__ = [
-    "Child", "Delivery", "Effect", "EffectContext", "EffectKind", "EffectResult", "FunctionEffect", "FunctionProgram",
-    "Item", "LeaseLostError", "LedgerError", "Limits", "NotFinishedError", "NotWaitingError", "OpenWait", "Problem",
-    "Program", "ProgramError", "Record", "ReplayError", "RetryPolicy", "Run", "RunError", "RunExistsError",
-    "RunFailedError", "RunInfo", "RunNotFoundError", "RunWait", "Runtime", "Send", "Spent", "Step",
-    "UnknownProgramError", "LedgerReport", "Wait", "Worker", "verify_export",
+    "Child",
+    "Delivery",
+    "Effect",
+    "EffectContext",
+    "EffectKind",
+    "EffectResult",
+    "FunctionEffect",
+    "FunctionProgram",
+    "Item",
+    "LeaseLostError",
+    "LedgerError",
+    "LedgerReport",
+    "Limits",
+    "NotFinishedError",
+    "NotWaitingError",
+    "OpenWait",
+    "Problem",
+    "Program",
+    "ProgramError",
+    "Record",
+    "ReplayError",
+    "RetryPolicy",
+    "Run",
+    "RunError",
+    "RunExistsError",
+    "RunFailedError",
+    "RunInfo",
+    "RunNotFoundError",
+    "RunWait",
+    "Runtime",
+    "Send",
+    "Spent",
+    "Step",
+    "UnknownProgramError",
+    "Wait",
+    "Worker",
+    "verify_export",
 ]  # fmt: skip
 _USE_DATABASES: Final = {
     "Delivery": "store", "Problem": "verification", "Run": "handles", "RunWait": "handles", "Runtime": "runtime",

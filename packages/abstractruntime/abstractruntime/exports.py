@@ -25,7 +25,7 @@ from .records import envelope
 from .signatures import PrivateKey, PublicKey, checked_head, signed_head
 from .store import Store
 from .store.history import stored_artifact, stored_artifacts, stored_records, stored_run
-from .verification import Problem, LedgerReport, verify_run
+from .verification import LedgerReport, Problem, verify_run
 
 _SIGNATURE: Final = "signature.json"
 _MOST_BYTES: Final = 4 * 1024**3

@@ -19,7 +19,7 @@ from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
 from .store.pruning import prune
-from .verification import Problem, LedgerReport, verify_all
+from .verification import LedgerReport, Problem, verify_all
 from .worker import Worker
 
 
