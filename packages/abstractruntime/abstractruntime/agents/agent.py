@@ -11,6 +11,7 @@ from abstractcore.errors import InvalidInputError
 from ..effects import EffectKind
 from ..json_documents import JSON, canonical, member, parsed
 from ..programs import Child, Effect, Item, RetryPolicy, Step, Wait, check_name
+from ..records import Limits
 from .suspending import answer_of, suspension
 from .turns import DEFAULT_POLICY, Turns
 
@@ -25,7 +26,8 @@ class Agent:
     input of a run is the prompt, its output the answer: a text, or the JSON of `response_model`.
 
     Without a `policy`, tools that are `read_only` run, and every other call waits for an approval. A policy of your own
-    decides instead; calls that its approver suspends wait. A turn that fails since the provider does is tried again as
+    decides instead; calls that its approver suspends wait. `limits` are those of runs that are started without others,
+    also by other agents. A turn that fails since the provider does is tried again as
     `retry` says.
 
     Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`.
@@ -39,6 +41,7 @@ class Agent:
         system: str | None = None,
         tools: Sequence[Any] = (),
         policy: ToolPolicy | None = None,
+        limits: Limits | None = None,
         response_model: Any = None,
         deps: Any = None,
         retry: RetryPolicy | None = _RETRY,
@@ -47,6 +50,7 @@ class Agent:
     ) -> None:
         self.name = check_name(name, "name", longest=90)
         self.version = version
+        self.limits = limits or Limits()
         self._retry = retry
         if policy is not None and (policy.journal is not None or policy.loop_id is not None):
             raise InvalidInputError("the run has the journal and the id of the loop", path="policy")
