@@ -23,7 +23,8 @@ class Agent:
     """A program that answers a prompt with a model and tools: `Agent("treasurer", model="anthropic", tools=[pay])`.
 
     `model` is the name of a provider, or `provider/model`, as `create_llm` takes them with `options`, or an `LLM`. The
-    input of a run is the prompt, its output the answer: a text, or the JSON of `response_model`.
+    input of a run is the prompt, a text, or an object with `prompt` and earlier `messages`, as `generate` takes them.
+    Its output is the answer: a text, or the JSON of `response_model` or of a final tool.
 
     Without a `policy`, tools that are `read_only` run, and every other call waits for an approval. A policy of your own
     decides instead; calls that its approver suspends wait. `limits` are those of runs that are started without others,
@@ -79,7 +80,8 @@ class Agent:
             if not isinstance(prompt, str):
                 problem = f"expected a prompt, as text or as {{'prompt': ...}}, got {type(item.payload).__name__}"
                 return Step.fail(problem, type="InvalidInputError")
-            return self._turn({"used": [0, "0"], "waits": {}}, {"prompt": prompt})
+            given: dict[str, JSON] = {"prompt": prompt, "messages": member(item.payload, "messages") or []}
+            return self._turn({"used": [0, "0"], "waits": {}}, given)
         if item.kind == "result":
             return self._ended_turn(state, item)
         return self._answered(state, item)

@@ -99,6 +99,7 @@ class Turns:
             request["tags"] = context.tags
             if self._system is not None:
                 request["system_prompt"] = self._system
+            request["messages"] = member(payload, "messages")
             generate = llm.generate if is_sync else llm.agenerate
             made = generate(member(payload, "prompt"), **request)
         else:
