@@ -310,3 +310,42 @@ def test_one_step_takes_one_item(make_runtime: Make) -> None:
         states.append(run.state)
     assert states == [[], [1], [1, 2], [1, 2, 3]]
     check(runtime, run.id, program)
+
+
+def test_step_may_refuse_an_answer_and_an_event(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("day"), Wait("rain", "event"))
+        if item.payload != "Friday":
+            return Step.refuse(f"expected Friday, got {item.payload}" + "." * 1000)
+        return Step.complete(item.payload, state=state)
+
+    runtime = make_runtime(program := FunctionProgram("friday", step))
+    run = runtime.start(program)
+    runtime.work()
+    run.waits[0].answer("Monday", id="wrong")
+    runtime.emit("rain", "much", id="event")
+    records = run.info.seq
+    runtime.work()
+    assert (run.status, len(run.waits), run.info.seq) == ("waiting", 2, records)
+    run.waits[0].answer("Friday")
+    runtime.work()
+    outcomes = {row.id: (row.state, (row.outcome or "")[:27]) for row in runtime.store.inbox(run.id)}
+    assert outcomes["wrong"] == ("refused", "expected Friday, got Monday")
+    assert outcomes["event"] == ("refused", "expected Friday, got much..")
+    assert run.output == "Friday"
+    check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "problem"),
+    [
+        (Step.refuse("no"), "an item of the kind 'start' cannot be refused"),
+        (Step({}, refused="no"), "a step that refuses its item changes nothing else"),
+    ],
+)
+def test_step_that_refuses_what_it_may_not_fails_its_run(make_runtime: Make, refusal: Step, problem: str) -> None:
+    runtime = make_runtime(program := FunctionProgram("refusing", lambda state, item: refusal))
+    run = runtime.start(program)
+    runtime.work()
+    assert problem in run.error["message"]

@@ -14,6 +14,7 @@ from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
+from .limits import limits_of
 from .programs import Program, check_name, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
@@ -72,15 +73,16 @@ class Runtime:
         """Creates a run, and returns it at once: a worker takes it. The same id, program and input are one run.
 
         `program` is one, `name@version`, or a name, of which the version added last is taken. `due_at` is when it
-        begins, in seconds since the epoch. Raises `RunExistsError` for an id that another run has,
-        `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an input that is no JSON.
+        begins, in seconds since the epoch; `limits` are by default those of the program. Raises `RunExistsError` for an
+        id that another run has, `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an
+        input that is no JSON.
         """
-        name = program if isinstance(program, str) else self.add(program)
+        name = self._known(program if isinstance(program, str) else self.add(program))
         new = NewRun(
             id=new_id(id),
-            program=self._known(name),
+            program=name,
             input=canonical(input, "input"),
-            limits=limits or Limits(),
+            limits=limits or limits_of(self.programs.get(name)),
             session=None if session is None else check_name(session, "session"),
             due_at=due_at,
         )

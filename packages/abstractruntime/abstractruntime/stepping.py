@@ -12,8 +12,8 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from .effects import EffectResult
 from .errors import ProgramError
 from .json_documents import JSON, canonical, digest, member
-from .limits import warnings
-from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
+from .limits import limits_of, warnings
+from .programs import INTERRUPTED, LONGEST_NAME, Child, Effect, Item, Program, RetryPolicy, Step, Wait
 from .records import Spent
 from .store import Change, Lease, NewItem, NewRun
 
@@ -74,14 +74,7 @@ def change(
     ]  # fmt: skip
     if step.sends:
         body["sends"] = [{"id": each.id, "key": each.key, "run": each.run} for each in sends]
-    made.children = [
-        NewRun(
-            child.run or _child_id(lease.run, child.key), _program(child.program, programs),
-            canonical(child.input, f"children.{child.key}.input"), parent=lease.run, parent_key=child.key,
-            session=child.session or lease.session,
-        )
-        for child in step.children
-    ]  # fmt: skip
+    made.children = [_new_child(lease, child, _program(child.program, programs), programs) for child in step.children]
     if step.children:
         body["children"] = [{"id": each.id, "key": each.parent_key, "program": each.program} for each in made.children]
     if step.ended is not None:
@@ -207,6 +200,18 @@ def _spent(before: Spent, used: EffectResult) -> Spent:
 
 def _warnings(lease: Lease, before: Spent, after: Spent) -> list[tuple[str, dict[str, JSON]]]:
     return [("warning", {"limit": name}) for name in warnings(lease.limits, before, after)]
+
+
+def _new_child(lease: Lease, child: Child, program: str, programs: Mapping[str, Program]) -> NewRun:
+    return NewRun(
+        id=child.run or _child_id(lease.run, child.key),
+        program=program,
+        input=canonical(child.input, f"children.{child.key}.input"),
+        limits=limits_of(programs.get(program)),
+        parent=lease.run,
+        parent_key=child.key,
+        session=child.session or lease.session,
+    )
 
 
 def _child_id(run: str, key: str) -> str:

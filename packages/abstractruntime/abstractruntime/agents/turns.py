@@ -96,8 +96,10 @@ class Turns:
         is_sync = isinstance(context.runtime, SyncRuntime)
         llm: Any = self.llm
         if loop is None:
+            request["tags"] = context.tags
             if self._system is not None:
                 request["system_prompt"] = self._system
+            request["messages"] = member(payload, "messages")
             generate = llm.generate if is_sync else llm.agenerate
             made = generate(member(payload, "prompt"), **request)
         else:
@@ -117,8 +119,8 @@ class Turns:
         if response.pending:
             value["pending"] = [parsed(to_json(pending)) for pending in response.pending]
         else:
-            typed = self._response_model is not None
-            value["answer"] = to_jsonable_python(response.output) if typed else response.content
+            is_typed = self._response_model is not None or response.output is not None
+            value["answer"] = to_jsonable_python(response.output) if is_typed else response.content
         tokens, dollars = _tokens(response.usage), response.cost or Decimal(0)
         value["used"] = [tokens, str(dollars)]
         return EffectResult(value, max(0, tokens - before[0]), max(Decimal(0), dollars - before[1]))

@@ -76,7 +76,15 @@ _APPLY: Final = Statement(
     .values(state=_b("state"), outcome=_b("outcome"), payload=None)
 )
 _KEPT: Final = Statement(
-    select(inbox.c.number).where(inbox.c.key == _b("key"), inbox.c.state == "kept").order_by(inbox.c.number).limit(1)
+    select(inbox.c.number, inbox.c.payload)
+    .where(inbox.c.key == _b("key"), inbox.c.state == "kept")
+    .order_by(inbox.c.number)
+    .limit(1)
+)
+_BEGIN: Final = Statement(
+    update(inbox)
+    .where(inbox.c.number == _b("the_number"))
+    .values(run=_b("run"), state="applied", outcome="begins the run", payload=None)
 )
 
 
@@ -216,3 +224,16 @@ def take_kept(connection: Connection, run: str, key: str) -> None:
     kept = _KEPT.first(connection, key=key)
     if kept is not None:
         _PLACE.run(connection, the_number=kept.number, run=run, state="queued", outcome=None)
+
+
+def first_kept(connection: Connection, key: str) -> Any:
+    """Returns the number and the payload of the first kept event of a key, which nobody else takes until the end of the
+    transaction; None without one.
+    """
+    lock(connection, f"event:{key}")
+    return _KEPT.first(connection, key=key)
+
+
+def begin_run(connection: Connection, number: int, run: str) -> None:
+    """Applies a kept event: it begins a run."""
+    _BEGIN.run(connection, the_number=number, run=run)
