@@ -60,10 +60,12 @@ class Engine:
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
 
-    def kind(self, program: Program, name: str) -> EffectKind | None:
-        """Returns a kind of effects, of the program or of all."""
-        own = program.effects.get(name) if isinstance(program, HasEffects) else None
-        return own if isinstance(own, EffectKind) else self.kinds.get(name) or found_kind(name)
+    def kind(self, own: Mapping[str, object], name: str) -> EffectKind | None:
+        """Returns a kind of effects, of those of a program or of all."""
+        kind = own.get(name)
+        if kind is not None and isinstance(kind, EffectKind):
+            return kind
+        return self.kinds.get(name) or found_kind(name)
 
 
 class _Advance:
@@ -75,6 +77,10 @@ class _Advance:
         self._lease = lease
         self._runtime = runtime
         self._program = engine.programs[lease.program]
+        # Once for all effects: it takes as long as a commit's statements.
+        self._own_kinds: Mapping[str, object] = {}
+        if isinstance(self._program, HasEffects):
+            self._own_kinds = self._program.effects
         self._is_begun = False
         self._steps_left = max_steps
 
@@ -240,7 +246,7 @@ class _Advance:
         return [body["entry"] for body in bodies if member(body, "key") == key]
 
     def _kind(self, effect: JSON) -> EffectKind | None:
-        return self._engine.kind(self._program, effect["kind"])
+        return self._engine.kind(self._own_kinds, effect["kind"])
 
     async def _retry_later(self, retry: RetryPolicy, error: Exception) -> None:
         inflight = self._lease.inflight
