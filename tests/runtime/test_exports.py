@@ -129,7 +129,7 @@ def lines(data: bytes) -> list[bytes]:
 
 BY_HAND = "its hash does not fit what it has, or the record before it"
 COUNT = "the run has 4 records and another head"
-UNREPORTED = "its body is gone, unreported"
+UNREPORTED = "its body is gone, and no record reports that it was redacted"
 CHANGES: dict[
     str, tuple[Callable[[list[bytes], list[bytes]], tuple[list[bytes], list[bytes]]], list[tuple[int, str]]]
 ] = {
