@@ -426,7 +426,7 @@ def test_signing_without_cryptography_names_what_to_install(
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
     with pytest.raises(MissingExtraError, match="signatures require cryptography") as caught:
         runtime.sign_heads(b"k" * 32)
-    assert caught.value.hint == "Install it: pip install 'cryptography>=42'"
+    assert caught.value.hint == "Install with: pip install 'cryptography>=42'."
 
 
 def test_unknown_runs_are_not_signed(make_runtime: Make) -> None:
