@@ -282,6 +282,8 @@ RUN = (
     ("demo.py", "on this machine: no key, and a network only to download its weights", _DEMO),
     ("help", "nothing is sent, and no key is needed", _PLAN),
     ("help", "--offline List what the catalogue has", _LISTED),
+    ("help", "a file that can be verified offline, by the", "tests/runtime/test_exports.py"
+     "::test_the_script_inside_verifies_with_python_alone"),
 )  # fmt: skip
 """Where it is claimed that no key or no network is needed, the words, and the test that runs it."""
 
