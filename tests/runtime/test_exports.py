@@ -20,10 +20,13 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from sqlalchemy import select
 
 from abstractcore.errors import InvalidInputError, MissingExtraError
 from abstractruntime import LedgerError, RunNotFoundError, Runtime, verify_export
 from abstractruntime.exports import export_run
+from abstractruntime.signatures import sign_heads
+from abstractruntime.store.tables import artifacts as values
 from tests.runtime.orders import execute, ordered, waiting_order
 from tests.runtime.upstream_chain import bad_records
 
@@ -274,11 +277,7 @@ def test_values_that_other_records_have_stay(make_runtime: Make) -> None:
 
 def artifacts(runtime: Runtime) -> list[Any]:
     """Returns the values that are stored apart."""
-    from sqlalchemy import select
-
-    from abstractruntime.store.tables import artifacts as table
-
-    return runtime.database.read(lambda connection: [*connection.execute(select(table).order_by(table.c.run))])
+    return runtime.database.read(lambda connection: [*connection.execute(select(values).order_by(values.c.run))])
 
 
 def test_only_ended_runs_are_redacted_and_no_redactions(make_runtime: Make) -> None:
@@ -430,8 +429,6 @@ def test_signing_without_cryptography_names_what_to_install(
 
 
 def test_unknown_runs_are_not_signed(make_runtime: Make) -> None:
-    from abstractruntime.signatures import sign_heads
-
     runtime = ordered(make_runtime, "a")
     assert len(sign_heads(runtime.store, KEY, ["a"])) == 1
     with pytest.raises(RunNotFoundError):
