@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -169,6 +170,15 @@ def test_a_step_that_gives_something_else_is_found_at_its_record(make_runtime: M
     )
 
 
+def test_a_step_that_refuses_an_item_which_was_applied_is_found(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.refuse("no") if item.kind == "answer" else order(state, item)
+
+    run = ordered(make_runtime, "a").run("a")
+    with pytest.raises(ReplayError, match=r"of the item 'answer' at record 4 .*: it refuses the item: no"):
+        run.replay(FunctionProgram("order", step))
+
+
 def test_a_difference_of_the_last_state_is_named(make_runtime: Make) -> None:
     run = ordered(make_runtime, "a").run("a")
 
@@ -186,8 +196,7 @@ def test_a_step_that_counts_or_looks_at_the_clock_is_found(make_runtime: Make) -
     def step(state: Any, item: Item) -> Step:
         calls.append(1)
         made = order(state, item)
-        return made if made.ended else Step(**{**{name: getattr(made, name) for name in ("effect", "waits")},
-                                              "state": {**made.state, "calls": [len(calls)]}})  # fmt: skip
+        return made if made.ended else replace(made, state={**made.state, "calls": [len(calls)]})
 
     program = FunctionProgram("order", step)
     runtime = make_runtime(program, effects={"fetch": lambda context, payload: "text"})

@@ -68,6 +68,8 @@ class _Replayed:
             again = parsed(canonical(change.records[0][1], "step"))
         except Exception as error:
             raise self._error(f"it raises {type(error).__name__}: {error}") from error
+        if step.refused is not None:
+            raise self._error(f"it refuses the item: {step.refused}")
         for name in _COMPARED:
             found = difference(member(body, name), member(again, name), name)
             if found is not None:
