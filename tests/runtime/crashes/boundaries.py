@@ -77,7 +77,9 @@ def write_trace(file: Path) -> None:
 
 
 def install() -> None:
-    """Wraps the boundaries in this process."""
+    """Wraps the boundaries in this process, and counts from now on."""
+    _passages.clear()
+    _trace.clear()
     _around(Store, "claim", after=lambda _, result: passed("claimed") if result else None)
     _around(Store, "next_item", after=lambda _, result: passed("item taken") if result else None)
     _around(Store, "commit", before=_committing, after=_committed)

@@ -65,18 +65,23 @@ def open_runtime(url: str, outside: Outside, *, seconds: float = 30.0, clock: Cl
 def story(
     url: str, outside: Outside, program: str, id: str, kills: tuple[str, int] | None, trace: Path | None = None
 ) -> None:
-    """Begins a run, works on it, approves what it asks, and goes on until its end, or until this process is killed."""
+    """Does all of `tell`, or what comes before this process is killed."""
     boundaries.install()
     if kills is not None:
         boundaries.at(*kills, boundaries.kill)
     with open_runtime(url, outside) as runtime:
-        run = runtime.start(program, id, id=id)
-        while runtime.work() and run.waits:
-            for wait in run.waits:
-                if wait.reason == "approval":
-                    approve(wait)
+        tell(runtime, program, id)
     if trace is not None:
         boundaries.write_trace(trace)
+
+
+def tell(runtime: Runtime, program: str, id: str) -> None:
+    """Begins a run, works on it, approves what it asks, and goes on until its end."""
+    run = runtime.start(program, id, id=id)
+    while runtime.work() and run.waits:
+        for wait in run.waits:
+            if wait.reason == "approval":
+                approve(wait)
 
 
 def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection, seconds: float = 30.0) -> None:
