@@ -73,7 +73,7 @@ clean: ## remove .venv, build output and caches
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): uv.lock pyproject.toml $(wildcard plugins/*/pyproject.toml)
+$(READY): uv.lock pyproject.toml $(wildcard packages/*/pyproject.toml plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Creating .venv from uv.lock (once; a cold cache downloads all packages) ..."

@@ -11,6 +11,7 @@ PAGES = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(ROOT.glob("packages/*/README.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),
 )
 _BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)

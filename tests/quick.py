@@ -22,6 +22,8 @@ _MIRRORS = {
     "abstractcore": "tests/core",
     "providers/abstractcore_providers": "tests/providers",
     "media/abstractcore_media": "tests/media",
+    "packages/abstractruntime/abstractruntime": "tests/runtime",
+    "packages/abstractruntime": "tests/runtime",
     **{f"plugins/{name}/{name}": f"tests/plugins/{name.removeprefix('abstract')}" for name in _PLUGINS},
     **{f"plugins/{name}": f"tests/plugins/{name.removeprefix('abstract')}" for name in _PLUGINS},
     "catalogue": "tests/catalogue",

@@ -106,8 +106,8 @@ SIZE = re.compile(r"\b\d[\d.,]* ?[KMG]i?B\b")
 
 
 def place(text: Path) -> str:
-    """The name of a text: that of its folder for the README of a plugin."""
-    return text.parent.name if text.parent.parent.name == "plugins" else text.name
+    """The name of a text: that of its folder for the README of a package."""
+    return text.parent.name if text.parent.parent.name in ("packages", "plugins") else text.name
 
 
 def test_every_size_is_that_of_the_code_or_of_a_measurement():

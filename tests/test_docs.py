@@ -37,6 +37,7 @@ def test_pages_with_python_blocks_are_known():
         "music.md",
         "plugins.md",
         "prompt-caching.md",
+        "runtime.md",
         "structured-output.md",
         "testing.md",
         "tools.md",
@@ -59,6 +60,7 @@ def examples() -> Iterator[object]:
     for number, block in enumerate(block for block in PAGE_BLOCKS if not block.is_test):
         loads = LOADS_WEIGHTS.search(block.code) is not None
         marks = [pytest.mark.process, pytest.mark.weights] if loads else []
+        marks += [pytest.mark.process] if "subprocess" in block.code and not loads else []
         marks += [pytest.mark.exhaustive] if "check_laws(" in block.code else []
         yield pytest.param(block, id=str(block), marks=[*marks, *([pytest.mark.smoke] if number == 0 else [])])
 

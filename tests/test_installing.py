@@ -19,9 +19,12 @@ from abstractcore.registry import Registry
 from abstractcore.schema.base_error import checkout_hint, install_hint
 from tests.packages import ROOT, Environment, build_wheel, run
 
-PROJECTS = (ROOT, *(file.parent for file in sorted(ROOT.glob("plugins/*/pyproject.toml"))))
+PROJECTS = (
+    ROOT,
+    *(file.parent for folder in ("packages", "plugins") for file in sorted(ROOT.glob(f"{folder}/*/pyproject.toml"))),
+)
 FIRST_PARTY = {tomllib.loads((each / "pyproject.toml").read_text())["project"]["name"]: each for each in PROJECTS}
-PACKAGES = ("abstractcore", "cli", "media", "plugins", "providers", "server")
+PACKAGES = ("abstractcore", "cli", "media", "packages", "plugins", "providers", "server")
 COMMAND = re.compile(
     r"(?:\bpip3? (?:install|download|wheel)|\buv add|\buv tool install|\bpipx install|\buvx)\b([^\n`|;&]*)"
 )

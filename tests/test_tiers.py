@@ -115,6 +115,7 @@ def test_each_folder_of_source_with_tests_is_known():
         *quick.ROOT.glob("abstractcore/*/__init__.py"),
         *quick.ROOT.glob("providers/abstractcore_providers/*/__init__.py"),
         *quick.ROOT.glob("media/abstractcore_media/*/__init__.py"),
+        *quick.ROOT.glob("packages/*/*/__init__.py"),
         *quick.ROOT.glob("plugins/*/*/__init__.py"),
     ]
     without = [str(path) for path in sources if not quick.tests_of(str(path.relative_to(quick.ROOT)))]

@@ -12,8 +12,13 @@ PACKAGES = ("abstractcore", "cli/*", "media/*", "providers/*", "server/*", "plug
 HOMONYMS = {
     "Check": "a checked value of an answer, and a check of a plugin: both are public",
     "Edit": "an approver's change of a tool call, and a guard's of a text: both are public",
+    "Record": "a record of a ledger, and one of a PPT file: [MS-PPT] has the word",
+    "Run": "a run of a program, which is public, and a run of letters on a page of a PDF",
+    "Runtime": "what sync and async calls differ in, and the door of abstractruntime: both are public",
     "Score": "a model's score, and abstractmusic's, which is a piece: both are public",
+    "Store": "the tables of the server, and those of runs: each the only store of its package",
     "Voice": "`llm.voice`, and a voice of abstractmusic's scores: both are public",
+    "Worker": "a process of a pool, and what takes runs on: the field's word for both",
 }
 """Why the classes of one name in several modules keep it."""
 _CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)

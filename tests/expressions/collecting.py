@@ -18,7 +18,12 @@ FOLDERS = {
     "abstractcore_media": ROOT / "media",
     "abstractcore_cli": ROOT / "cli",
     "abstractcore_server": ROOT / "server",
-    **{path.name: path for path in sorted((ROOT / "plugins").iterdir()) if (path / path.name).is_dir()},
+    **{
+        path.name: path
+        for folder in ("packages", "plugins")
+        for path in sorted((ROOT / folder).iterdir())
+        if (path / path.name).is_dir()
+    },
 }
 ANCHORED = frozenset({"match", "fullmatch"})
 _FUNCTIONS = ANCHORED | {"compile", "search", "sub", "subn", "split", "findall", "finditer"}

@@ -17,16 +17,17 @@ from abstractruntime import (
     Item,
     Limits,
     NotFinishedError,
-    Retry,
+    RetryPolicy,
     RunExistsError,
     RunFailedError,
     RunNotFoundError,
     Runtime,
+    Send,
     Step,
     UnknownProgramError,
     Wait,
 )
-from tests.runtime.checks import check
+from tests.runtime.checks import check, check_chain
 
 Make = Callable[..., Runtime]
 
@@ -142,7 +143,7 @@ def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> N
             raise ConnectionError("refused")
         return "done"
 
-    program = once(Effect("shaky", retry=Retry(attempts=3, seconds=10, errors=("OSError",))))
+    program = once(Effect("shaky", retry=RetryPolicy(attempts=3, seconds=10, errors=("OSError",))))
     runtime = make_runtime(program, effects={"shaky": shaky})
     run = runtime.start(program)
     runtime.work()
@@ -165,7 +166,7 @@ def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> Non
     def fail(context: Any, payload: Any) -> Any:
         raise KeyError("x")
 
-    program = once(Effect("fail", retry=Retry(errors=("OSError",))))
+    program = once(Effect("fail", retry=RetryPolicy(errors=("OSError",))))
     runtime = make_runtime(program, effects={"fail": fail})
     run = runtime.start(program)
     runtime.work()
@@ -300,3 +301,108 @@ def test_versions_are_worked_on_by_who_has_them(make_runtime: Make) -> None:
     assert other.start("p", 1).info.program == "p@2"
     runtime.work()
     assert run.output == 1
+
+
+def test_item_that_was_sent_before_is_not_sent_again(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.complete(sends=(Send("news", item.payload, id="only-once"),))
+
+    program = FunctionProgram("sends", step)
+    runtime = make_runtime(program)
+    runs = [runtime.start(program, number) for number in (1, 2)]
+    runtime.work()
+    assert [run.status for run in runs] == ["completed", "completed"]
+    assert runtime.emit("news", id="only-once").state == "repeated"
+
+
+def test_child_with_the_id_of_another_run_fails_the_step(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("part", "child"), children=(Child("part", "count", 1, run="taken"),))
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    runtime.start(COUNT, 1, id="taken")
+    run = runtime.start(program)
+    runtime.work()
+    assert (run.status, run.children) == ("failed", [])
+    assert "a run 'taken' exists, which is no child of this one" in run.error["message"]
+    check_chain(runtime, run.id)
+
+
+def test_long_ids_of_children_end_in_a_hash(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("k" * 150, "child"), children=(Child("k" * 150, "count", 1),))
+        return Step.complete(item.payload)
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    run = runtime.start(program, id="p" * 150)
+    runtime.work()
+    assert (run.output, len(run.children[0].id)) == (1, 200)
+
+
+def test_values_as_deep_as_json_may_be_are_written(make_runtime: Make) -> None:
+    deep: Any = 1
+    for _ in range(100):
+        deep = [deep]
+    program = once(Effect("echo", deep))
+    runtime = make_runtime(program, effects={"echo": lambda context, payload: payload})
+    run = runtime.start(program, deep)
+    runtime.work()
+    assert "output.result" in run.error["message"]  # it has the value one level deeper
+    assert [*run.ledger()][1].body["effect"]["payload"] == deep
+    deepest = FunctionProgram("deepest", lambda state, item: Step.complete(item.payload, state=item.payload))
+    runtime = make_runtime(deepest)
+    run = runtime.start(deepest, deep)
+    runtime.work()
+    assert run.output == deep
+
+
+def test_damaged_row_holds_up_no_other_run(make_runtime: Make, clock: Any) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    runs = [runtime.start(COUNT, 2, id=name) for name in ("bad", "good")]
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_runs SET limits = X'00' WHERE id = 'bad'")
+    runtime.work()
+    assert runs[1].output == 3
+    assert runtime.store.seconds_until_due([*runtime.programs]) == 3600
+
+
+def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    run, other = (runtime.start(COUNT, 3, id=name) for name in ("one", "two"))
+    states: list[Any] = []
+    while not run.info.ended:
+        assert runtime.advance("one", max_steps=1)
+        states.append(run.state)
+    assert [each["left"] for each in states] == [3, 2, 1, 0]
+    assert (run.output, other.state) == (6, None)
+    check(runtime, "one", COUNT)
+    (held,) = runtime.store.claim(["count@1"], "another")
+    assert not runtime.advance("two")
+    runtime.store.release(held)
+    with pytest.raises(UnknownProgramError, match="no program 'count@1' here"):
+        make_runtime().advance("two")
+
+
+def test_pause_and_resume_keep_the_time_of_a_retry(make_runtime: Make, clock: Any) -> None:
+    attempts: list[int] = []
+
+    def fail(context: Any, payload: Any) -> None:
+        attempts.append(context.attempt)
+        raise OSError("refused")
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=60, errors=("OSError",))))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    run.pause()
+    runtime.work()
+    run.resume()
+    runtime.work()
+    assert (attempts, run.info.due_at) == ([1], clock.time_of_day() + 60)
+    clock.advance(60)
+    runtime.work()
+    assert (attempts, run.status) == ([1, 2], "completed")
+    check(runtime, run.id, program)

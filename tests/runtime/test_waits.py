@@ -293,6 +293,20 @@ def test_unknown_command_is_refused(make_runtime: Make) -> None:
     runtime = make_runtime(program)
     run = runtime.start(program)
     runtime.work()
-    run._command("explode", None, None)
+    run._command("explode", None, None, None)
     runtime.work()
     assert [row.outcome for row in runtime.store.inbox(run.id)][-1] == "there is no command 'explode'"
+
+
+def test_one_step_takes_one_item(make_runtime: Make) -> None:
+    program = collecting("news", 3)
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    for number in (1, 2, 3):
+        runtime.emit("news", number)
+    states: list[Any] = []
+    while not run.info.ended:
+        assert runtime.advance(run.id, max_steps=1)
+        states.append(run.state)
+    assert states == [[], [1], [1, 2], [1, 2, 3]]
+    check(runtime, run.id, program)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
@@ -49,8 +49,10 @@ class EffectKind(Protocol):
     """A kind of effects. `after_crash` says what becomes of one that has begun and has no result."""
 
     @property
-    def after_crash(self) -> AfterCrash:
-        """`repeat` if it changes nothing or may be done twice, `resume` if it has its own journal, otherwise `ask`."""
+    def after_crash(self) -> AfterCrash | Callable[[JSON], AfterCrash]:
+        """`repeat` if it changes nothing or may be done twice, `resume` if it has its own journal, otherwise `ask`; or
+        a function that says so of a payload.
+        """
         ...
 
     def execute(self, context: EffectContext, payload: JSON) -> Awaitable[EffectResult | JSON] | EffectResult | JSON:
@@ -63,11 +65,14 @@ class FunctionEffect:
     """A kind of one function, sync or async, of the context and the payload."""
 
     function: Callable[[EffectContext, JSON], Any]
-    after_crash: AfterCrash = "ask"
+    after_crash: AfterCrash | Callable[[JSON], AfterCrash] = "ask"
 
     def execute(self, context: EffectContext, payload: JSON) -> Any:
         """Calls the function."""
         return self.function(context, payload)
 
 
-Effects = Mapping[str, EffectKind]
+def after_crash(kind: EffectKind, payload: JSON) -> AfterCrash:
+    """Returns what becomes of an effect without a result; raises whatever the kind's function raises."""
+    rule = kind.after_crash
+    return rule(payload) if callable(rule) else rule

@@ -6,17 +6,20 @@ It is written once, for sync and async workers: what blocks goes through the `Ru
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Runtime
 
 from . import stepping
-from .effects import EffectContext, EffectKind, EffectResult
-from .errors import LeaseLostError
+from .effects import EffectContext, EffectKind, EffectResult, after_crash
+from .errors import LeaseLostError, RunExistsError
 from .json_documents import JSON, canonical, digest, member, parsed
+from .kinds import found_kind
 from .limits import exceeded
-from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, Retry, Wait
+from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
 from .store import Change, Lease, NewItem, Store
 
@@ -27,42 +30,53 @@ _DECISIONS: Final = ("repeat", "skip", "result")
 class Engine:
     """Advances runs of `programs`, given by `name@version`, with `kinds` of effects by their name.
 
-    While `is_stopping` is True, no effect is begun: runs are given back before their next one.
+    While `is_stopping` is True, no effect is begun: runs are given back before their next one. `call` awaits functions
+    that wait for the database; by default the runtime does.
     """
 
-    def __init__(self, store: Store, programs: Mapping[str, Program], kinds: Mapping[str, EffectKind]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        programs: Mapping[str, Program],
+        kinds: Mapping[str, EffectKind],
+        *,
+        call: Callable[..., Awaitable[Any]] | None = None,
+    ) -> None:
         self.store = store
+        self.call = call
         self.programs = programs
         self.kinds = kinds
         self.is_stopping = False
 
-    async def advance(self, lease: Lease, runtime: Runtime) -> None:
-        """Takes a held run on until it waits, has ended or is held by another worker; then it is given back.
+    async def advance(self, lease: Lease, runtime: Runtime, *, max_steps: int | None = None) -> None:
+        """Takes a held run on until it waits, has ended or is held by another worker, for `max_steps` steps at most;
+        then it is given back.
 
         Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
         effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
         """
         try:
-            await _Advance(self, lease, runtime).run()
+            await _Advance(self, lease, runtime, max_steps).run()
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
 
     def kind(self, program: Program, name: str) -> EffectKind | None:
         """Returns a kind of effects, of the program or of all."""
         own = program.effects.get(name) if isinstance(program, HasEffects) else None
-        return own if isinstance(own, EffectKind) else self.kinds.get(name)
+        return own if isinstance(own, EffectKind) else self.kinds.get(name) or found_kind(name)
 
 
 class _Advance:
     """One stretch of a run. `_is_begun` is True once this worker has recorded that the effect in flight begins."""
 
-    def __init__(self, engine: Engine, lease: Lease, runtime: Runtime) -> None:
+    def __init__(self, engine: Engine, lease: Lease, runtime: Runtime, max_steps: int | None) -> None:
         self._engine = engine
         self._store = engine.store
         self._lease = lease
         self._runtime = runtime
         self._program = engine.programs[lease.program]
         self._is_begun = False
+        self._steps_left = max_steps
 
     async def run(self) -> None:
         lease = self._lease
@@ -72,19 +86,28 @@ class _Advance:
             if lease.ended or lease.paused_at is not None:
                 if not await self._take_item():
                     await self._commit(Change(release=True))
+            elif self._steps_left == 0:
+                await self._give_back()
             elif (passed := self._passed_limit()) is not None:
                 await self._commit(stepping.ended_by_limit(lease, passed))
             elif lease.inflight is None or lease.inflight["state"] == "interrupted" or lease.has_commands:
                 if not await self._take_item() and not self._has_work():
                     await self._commit(Change(release=True))
             elif self._engine.is_stopping and (self._is_begun or lease.inflight["state"] == "waiting"):
-                await self._commit(Change(inflight=self._not_begun(), release=True, due_at=self._now()))
+                await self._give_back()
+            elif lease.inflight["state"] == "waiting" and lease.inflight.get("due_at", 0.0) > self._now():
+                await self._commit(Change(release=True, due_at=lease.inflight["due_at"]))
             elif lease.inflight["state"] == "waiting":
                 await self._begin_again("waited")
             elif self._is_begun:
                 await self._execute()
             else:
                 await self._recover()
+
+    async def _give_back(self) -> None:
+        """Gives the run back before its next effect or item, so that any worker goes on."""
+        await self._commit(Change(inflight=self._not_begun()))
+        await self._call(self._store.release, self._lease, member(self._lease.inflight, "due_at"))
 
     def _passed_limit(self) -> str | None:
         """Returns the limit of time that a run has reached between two effects."""
@@ -128,21 +151,32 @@ class _Advance:
     async def _step(self, item: Item, number: int, used: EffectResult, *records: tuple[str, dict[str, JSON]]) -> None:
         """Applies an item: one step of the program, and its transaction. `records` come before that of the step."""
         lease = self._lease
+        if self._steps_left is not None:
+            self._steps_left -= 1
         try:
             state = None if lease.state is None else parsed(lease.state)
-            made = stepping.checked(self._program.step(state, item), lease.waits)
-            change = stepping.change(lease, item, made, used, self._engine.programs)
+            made = stepping.checked(self._program.step(state, item), item)
+            if made.refused is not None:
+                change = Change(refused=(number, made.refused))
+            else:
+                change = stepping.change(lease, item, made, used, self._engine.programs, lease.seq + len(records) + 1)
         except Exception as error:
             _log.warning("a step of the run %r failed", lease.run, exc_info=error)
             change = stepping.ended_by_error(lease, item, error, used)
         else:
-            limit = exceeded(lease.limits, change.spent, self._now() - lease.created)
-            if made.effect is not None and limit is not None:
-                change = stepping.ended_by_limit(lease, limit, item, used)
+            if made.effect is not None:
+                limit = exceeded(lease.limits, change.spent, self._now() - lease.created)
+                change = change if limit is None else stepping.ended_by_limit(lease, limit, item, used)
         change.records = [*records, *change.records]
-        if number:
+        if number and change.refused is None:
             change.applied = (number, f"record {lease.seq + len(change.records)}")
-        await self._commit(change)
+        try:
+            await self._commit(change)
+        except (InvalidInputError, RunExistsError) as error:
+            _log.warning("a step of the run %r cannot be written", lease.run, exc_info=error)
+            failed = stepping.ended_by_error(lease, item, error, used)
+            failed.records, failed.applied = [*records, *failed.records], change.applied
+            await self._commit(failed)
         self._is_begun = lease.inflight is not None
 
     # Effects
@@ -154,7 +188,7 @@ class _Advance:
         result, error = EffectResult(), None
         try:
             result = await self._result(inflight)
-            canonical(result.value, "result")
+            result = replace(result, value=parsed(canonical(result.value, "result")))  # as a replay reads it
         except LeaseLostError:
             raise
         except Exception as caught:
@@ -208,7 +242,7 @@ class _Advance:
     def _kind(self, effect: JSON) -> EffectKind | None:
         return self._engine.kind(self._program, effect["kind"])
 
-    async def _retry_later(self, retry: Retry, error: Exception) -> None:
+    async def _retry_later(self, retry: RetryPolicy, error: Exception) -> None:
         inflight = self._lease.inflight
         pause = max(retry.pause(inflight["attempt"]), getattr(error, "retry_after", None) or 0.0)
         due_at = self._now() + pause
@@ -229,7 +263,9 @@ class _Advance:
         inflight = self._lease.inflight
         effect = inflight["effect"]
         kind = self._kind(effect)
-        after: AfterCrash = effect.get("after_crash") or ("ask" if kind is None else kind.after_crash)
+        after: AfterCrash = effect.get("after_crash") or (
+            "ask" if kind is None else after_crash(kind, effect["payload"])
+        )
         if after != "ask":
             await self._begin_again(after)
             return
@@ -274,8 +310,8 @@ class _Advance:
         error = None
         if decision == "skip":
             error = {
-                "type": "Skipped",
                 "message": str(member(answer, "reason") or "the interrupted effect was skipped"),
+                "type": "Skipped",
             }
         result = Item(
             f"result:{self._lease.run}:{inflight['seq']}:{decision}", "result", member(answer, "value"),
@@ -300,7 +336,7 @@ class _Advance:
         elif item.key == "cancel":
             children = await self._call(self._store.children, lease.run)
             cancels = [
-                NewItem(f"cancel:{child}:{lease.run}", "command", canonical(item.payload, "cancel"), child, "cancel",
+                NewItem(f"cancel:{child}", "command", canonical(item.payload, "cancel"), child, "cancel",
                         lease.run)
                 for child in children
             ]  # fmt: skip
@@ -320,4 +356,7 @@ class _Advance:
         await self._call(self._store.commit, self._lease, change)
 
     async def _call(self, function: Any, *arguments: Any) -> Any:
+        call = self._engine.call
+        if call is not None:
+            return await call(function, *arguments)
         return await self._runtime.call(function, *arguments, kind="files")

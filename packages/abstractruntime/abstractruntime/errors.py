@@ -5,7 +5,8 @@ AbstractCoreError
     ├── RunNotFoundError        no run has this id
     ├── RunExistsError          another run has this id
     ├── ProgramError            a step raised, is not pure, or returned what it may not
-    │   └── UnknownProgramError no program of this name and version is here
+    │   ├── UnknownProgramError no program of this name and version is here
+│   └── ReplayError         a step gives something else than its record has
     ├── NotWaitingError         an answer to a wait that is not open
     ├── LeaseLostError          another worker has taken the run over
     ├── LedgerError             a ledger does not agree with itself
@@ -44,6 +45,14 @@ class UnknownProgramError(ProgramError):
     """No program of this name and version is known here."""
 
 
+class ReplayError(ProgramError):
+    """A step gives something else than the record `seq` has: it is not pure, or its program was changed."""
+
+    def __init__(self, message: str, *, run: str | None = None, seq: int = 0, hint: str | None = None) -> None:
+        super().__init__(message, run=run, hint=hint)
+        self.seq = seq
+
+
 class NotWaitingError(RunError):
     """The run does not wait for this answer: it was answered, the run has gone on, or it has ended."""
 
@@ -53,9 +62,11 @@ class LeaseLostError(RunError):
 
 
 class LedgerError(RunError):
-    """A ledger was changed, or lacks records. `seq` is the number of the first record that is wrong."""
+    """A ledger was changed, or lacks records. `seq` is that of the first record that is wrong, 0 for the run's row."""
 
-    seq: int | None = None
+    def __init__(self, message: str, *, run: str | None = None, seq: int = 0, hint: str | None = None) -> None:
+        super().__init__(message, run=run, hint=hint)
+        self.seq = seq
 
 
 class RunFailedError(RunError):

@@ -5,15 +5,21 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from abstractcore import PendingCall, ToolAnswer, from_json, to_json
 
 from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
+from .exports import export_run
 from .json_documents import JSON, canonical, member, parsed
-from .programs import INTERRUPTED, check_name
+from .programs import INTERRUPTED, Program, check_name
 from .records import OpenWait, Record, RunInfo
+from .replay import replay
+from .signatures import PrivateKey
 from .store import Delivery, NewItem, Store
+from .store.redaction import redact
+from .verification import LedgerReport, verify_run
 
 _POLL_SECONDS = 0.05
 
@@ -70,25 +76,52 @@ class Run:
     def send(self, key: str, payload: JSON = None, *, id: str | None = None, sender: str | None = None) -> Delivery:
         """Sends an event to this run, which takes it when it waits for `key`."""
         item = NewItem(
-            id or uuid.uuid4().hex, "event", canonical(payload, "payload"), self.id, check_name(key, "key"), sender
+            new_id(id),
+            "event",
+            canonical(payload, "payload"),
+            self.id,
+            check_name(key, "key"),
+            checked_sender(sender),
         )
         return self._store.deliver(item)
 
-    def pause(self, *, by: str | None = None) -> Delivery:
+    def pause(self, *, by: str | None = None, id: str | None = None) -> Delivery:
         """Takes nothing on for this run until `resume`; an effect that runs is finished."""
-        return self._command("pause", None, by)
+        return self._command("pause", None, by, id)
 
-    def resume(self, *, by: str | None = None) -> Delivery:
+    def resume(self, *, by: str | None = None, id: str | None = None) -> Delivery:
         """Lets a paused run go on."""
-        return self._command("resume", None, by)
+        return self._command("resume", None, by, id)
 
-    def cancel(self, reason: str | None = None, *, by: str | None = None) -> Delivery:
+    def cancel(self, reason: str | None = None, *, by: str | None = None, id: str | None = None) -> Delivery:
         """Ends the run and the runs that it has started; an effect that runs is interrupted."""
-        return self._command("cancel", {"reason": reason}, by)
+        return self._command("cancel", {"reason": reason}, by, id)
 
-    def _command(self, key: str, payload: JSON, by: str | None) -> Delivery:
-        item = NewItem(uuid.uuid4().hex, "command", canonical(payload, "payload"), self.id, key, by)
+    def _command(self, key: str, payload: JSON, by: str | None, id: str | None) -> Delivery:
+        item = NewItem(new_id(id), "command", canonical(payload, "payload"), self.id, key, checked_sender(by))
         return self._store.deliver(item)
+
+    def verify(self) -> LedgerReport:
+        """Returns what is wrong with the run and its ledger; `.check()` raises it."""
+        return verify_run(self._store, self.id)
+
+    def replay(self, program: Program) -> JSON:
+        """Makes the state again from the ledger, and returns it.
+
+        Raises `ReplayError` if a step gives something else than its record, and `LedgerError` if one was redacted.
+        """
+        return replay(program, self.ledger(), state=self.state)
+
+    def redact(self, seq: int, *, by: str | None = None) -> bool:
+        """Deletes the body of a record of a run that has ended, and keeps its hash; False if it was deleted before."""
+        return redact(self._store, self.id, seq, by=checked_sender(by))
+
+    def export(self, path: str | Path, *, private_key: PrivateKey | None = None) -> LedgerReport:
+        """Writes the run and its ledger to a new zip file, which can be verified offline; `private_key` signs it.
+
+        Raises `LedgerError` for a run that does not verify, and `InvalidInputError` for a path that exists.
+        """
+        return export_run(self._store, self.id, path, private_key=private_key)
 
     def wait_for_output(self, timeout: float | None = None) -> Any:
         """Waits until the run has ended, in this thread, and returns its output.
@@ -133,7 +166,7 @@ class RunWait:
 
         An answer with an id that was given before is `repeated`, and not given.
         """
-        item = NewItem(id or uuid.uuid4().hex, "answer", canonical(payload, "payload"), self.run, self.key, by)
+        item = NewItem(new_id(id), "answer", canonical(payload, "payload"), self.run, self.key, checked_sender(by))
         delivery = self._store.deliver(item)
         if delivery.state == "refused":
             raise NotWaitingError(
@@ -189,6 +222,16 @@ class RunWait:
 
     def _answer_call(self, answer: ToolAnswer, by: str | None) -> Delivery:
         return self.answer({"answer": parsed(to_json(answer))}, by=by)
+
+
+def new_id(given: str | None) -> str:
+    """Returns the id of an item: the one that was given, or a new one."""
+    return uuid.uuid4().hex if given is None else check_name(given, "id")
+
+
+def checked_sender(by: str | None) -> str | None:
+    """Returns who sends an item; raises `InvalidInputError` for what is no name."""
+    return None if by is None else check_name(by, "by")
 
 
 def to_text(value: JSON) -> str:

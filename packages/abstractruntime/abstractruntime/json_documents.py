@@ -13,6 +13,8 @@ from abstractcore.errors import InvalidInputError
 JSON: TypeAlias = Any
 """None, booleans, finite numbers, texts, lists and dicts with texts as keys."""
 MAX_DEPTH: Final = 100
+DEPTH_AROUND: Final = 12
+"""How much deeper documents of ours are than the values of users in them."""
 MAX_BYTES: Final = 64 * 1024 * 1024
 """The longest document."""
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
@@ -21,12 +23,13 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def canonical(value: JSON, path: str) -> bytes:
+def canonical(value: JSON, path: str, *, depth: int = MAX_DEPTH) -> bytes:
     """Returns a value as UTF-8 JSON with sorted keys and no spaces: equal values give equal bytes.
 
-    Tuples become lists. Raises `InvalidInputError`, which names the path, for anything that JSON does not have.
+    Tuples become lists. It may be nested `depth` deep. Raises `InvalidInputError`, which names the path, for anything
+    that JSON does not have.
     """
-    _check(value, path, 0)
+    _check(value, path, depth)
     try:
         data = _encode(value).encode()
     except UnicodeEncodeError:
@@ -52,7 +55,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _check(value: Any, path: str, depth: int) -> None:
+def _check(value: Any, path: str, left: int) -> None:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return
@@ -60,19 +63,19 @@ def _check(value: Any, path: str, depth: int) -> None:
         if not math.isfinite(value):
             raise InvalidInputError(f"{value} is not a JSON number", path=path)
         return
-    if depth >= MAX_DEPTH:
+    if not left:
         raise InvalidInputError(f"is nested more than {MAX_DEPTH} deep, or contains itself", path=path)
     if kind is dict:
         for key, item in value.items():
             if type(key) is not str:
                 raise InvalidInputError(f"expected texts as keys, got {key!r:.80}", path=path)
             if type(item) not in _PLAIN:
-                _check(item, f"{path}.{key}", depth + 1)
+                _check(item, f"{path}.{key}", left - 1)
         return
     if kind is list or kind is tuple:
         for index, item in enumerate(value):
             if type(item) not in _PLAIN:
-                _check(item, f"{path}[{index}]", depth + 1)
+                _check(item, f"{path}[{index}]", left - 1)
         return
     hint = "Give plain data, such as json.loads(abstractcore.to_json(value))."
     if isinstance(value, Mapping):

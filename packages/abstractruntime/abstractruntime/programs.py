@@ -58,7 +58,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
+class RetryPolicy:
     """How often a failed effect is begun: `attempts` in all, with pauses from `seconds` on, each `factor` times longer.
 
     Only errors that are `retryable` are tried again, and those of the types in `errors`, by their class name.
@@ -95,7 +95,7 @@ class Effect:
     payload: JSON = None
     key: str = "effect"
     after_crash: AfterCrash | None = None
-    retry: Retry | None = None
+    retry: RetryPolicy | None = None
 
     def __post_init__(self) -> None:
         check_name(self.kind, "effect.kind")
@@ -171,7 +171,8 @@ class Step:
 
     An `effect` is executed, and its result is the next item; or the run waits, for any of `waits`; or it has ended,
     with an `output` or an `error`. `waits` are all that are open from now on: those of earlier steps that are not among
-    them are closed. `sends` and `children` happen in any case.
+    them are closed. `sends` and `children` happen in any case. Or the item is `refused`, with a reason, and nothing
+    changes.
     """
 
     state: JSON = None
@@ -182,6 +183,7 @@ class Step:
     ended: Literal["completed", "failed"] | None = None
     output: JSON = None
     error: JSON = None
+    refused: str | None = None
 
     @classmethod
     def do(cls, state: JSON, effect: Effect, *, sends: tuple[Send, ...] = (), waits: tuple[Wait, ...] = ()) -> Step:
@@ -202,6 +204,11 @@ class Step:
     def fail(cls, message: str, *, type: str = "Failed", state: JSON = None, sends: tuple[Send, ...] = ()) -> Step:
         """Returns the last step of a run that cannot do its work."""
         return cls(state, ended="failed", error={"type": type, "message": message}, sends=sends)
+
+    @classmethod
+    def refuse(cls, reason: str) -> Step:
+        """Returns what a step makes of an answer or event that does not fit: nothing changes, and the run waits on."""
+        return cls(refused=reason)
 
 
 @runtime_checkable

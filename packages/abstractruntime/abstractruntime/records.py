@@ -22,11 +22,13 @@ from .programs import WaitReason
 Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
 ENDED: Final = frozenset({"completed", "failed", "cancelled"})
 RecordKind: TypeAlias = Literal[
-    "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended"
-]
+    "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended",
+    "redacted",
+]  # fmt: skip
 """What a record reports: the run was created; an item was applied, with all that the step asked for; an effect is begun
 again; it failed and is tried later; nobody knows whether it was done; somebody has decided that; an event of an agent's
-loop; the run was paused, or resumed; a limit is near; the run was ended by a command, a limit or an error."""
+loop; the run was paused, or resumed; a limit is near; the run was ended by a command, a limit or an error; the body of
+a record was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,17 @@ class Record:
 
 def chained(run: str, seq: int, kind: str, at: float, body_sha256: str, previous: str | None) -> str:
     """Returns the hash of a record; `previous` is that of the record before it, None for the first one."""
-    hashed = {"at": round(at * 1e6), "body": body_sha256, "kind": kind, "prev_hash": previous, "run": run, "seq": seq}
+    return envelope_hash(envelope(run, seq, kind, at, body_sha256, previous))
+
+
+def envelope(run: str, seq: int, kind: str, at: float, body_sha256: str, previous: str | None) -> dict[str, JSON]:
+    """Returns what is hashed of a record."""
+    at_microseconds = round(at * 1e6)
+    return {"at": at_microseconds, "body": body_sha256, "kind": kind, "prev_hash": previous, "run": run, "seq": seq}
+
+
+def envelope_hash(hashed: dict[str, JSON]) -> str:
+    """Returns the hash of a record from what is hashed of it."""
     text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

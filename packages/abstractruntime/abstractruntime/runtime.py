@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,11 +12,14 @@ from abstractcore.ports import Clock
 
 from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
-from .handles import Run
+from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
 from .programs import Program, check_name, program_id
-from .records import Limits, RunInfo
+from .records import ENDED, Limits, RunInfo
+from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
+from .store.pruning import prune
+from .verification import LedgerReport, Problem, verify_all
 from .worker import Worker
 
 
@@ -75,7 +77,7 @@ class Runtime:
         """
         name = program if isinstance(program, str) else self.add(program)
         new = NewRun(
-            id=check_name(id, "id") if id is not None else uuid.uuid4().hex,
+            id=new_id(id),
             program=self._known(name),
             input=canonical(input, "input"),
             limits=limits or Limits(),
@@ -102,19 +104,60 @@ class Runtime:
         """Returns what is known of runs, the newest first."""
         return self.store.runs(status=status, program=program, session=session, parent=parent, limit=limit)
 
+    def verify(self) -> Iterator[LedgerReport]:
+        """Yields what is wrong with every run and its ledger, in the order of their ids."""
+        return verify_all(self.store)
+
+    def sign_heads(self, private_key: PrivateKey) -> list[str]:
+        """Returns a signed line for each run, with its number of records and its head, to be kept elsewhere.
+
+        `private_key` is an Ed25519 key: its PEM, its 32 bytes, or one of `cryptography`. Raises `MissingExtraError`
+        without `cryptography`, and `InvalidInputError` for what is no key.
+        """
+        return sign_heads(self.store, private_key)
+
+    def verify_heads(self, lines: Iterable[str], public_key: PublicKey) -> list[Problem]:
+        """Returns what is wrong with the runs of signed lines: ones that were rewritten as a whole, or deleted, too.
+
+        Raises what `sign_heads` raises.
+        """
+        return verify_heads(self.store, lines, public_key)
+
+    def prune(
+        self,
+        older_than_seconds: float,
+        *,
+        statuses: Collection[str] = ENDED,
+        keep: Collection[str] = (),
+        dry_run: bool = False,
+    ) -> list[str]:
+        """Deletes runs that ended longer ago than this, with all that belongs to them; returns their ids.
+
+        `keep` are ids of runs that stay. A run stays whose parent has not ended. With `dry_run` nothing is deleted.
+        Raises `InvalidInputError` for statuses other than `completed`, `failed` and `cancelled`.
+        """
+        return prune(self.store, older_than_seconds, statuses=statuses, keep=keep, dry_run=dry_run)
+
     def emit(self, key: str, payload: JSON = None, *, id: str | None = None, sender: str | None = None) -> Delivery:
         """Sends an event to every run that waits for `key`; without one it is kept for the first that does.
 
         `id` is delivered once: an event with an id that was sent before is `repeated`, and not sent.
         """
         item = NewItem(
-            id or uuid.uuid4().hex, "event", canonical(payload, "payload"), None, check_name(key, "key"), sender
+            new_id(id), "event", canonical(payload, "payload"), None, check_name(key, "key"), checked_sender(sender)
         )
         return self.store.deliver(item)
 
     def work(self, *, until: Literal["idle"] = "idle") -> int:
         """Works on runs in this thread until none is due; returns how many times a run was taken on."""
         return self.worker().work(until=until)
+
+    def advance(self, run: str, *, max_steps: int | None = None) -> bool:
+        """Takes one run on in this thread, for `max_steps` steps at most; False if another worker holds it.
+
+        Raises `RunNotFoundError`, and `UnknownProgramError` for a program that this runtime does not have.
+        """
+        return self.worker().advance(run, max_steps=max_steps)
 
     def worker(self) -> Worker:
         """Returns a worker on the programs of this runtime."""

@@ -13,17 +13,23 @@ from .effects import EffectResult
 from .errors import ProgramError
 from .json_documents import JSON, canonical, digest, member
 from .limits import warnings
-from .programs import INTERRUPTED, Effect, Item, Program, Retry, Step, Wait
-from .records import OpenWait, Spent
+from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
+from .records import Spent
 from .store import Change, Lease, NewItem, NewRun
 
 _LONGEST_MESSAGE: Final = 2000
 
 
-def checked(step: object, waits: Mapping[str, OpenWait]) -> Step:
+def checked(step: object, item: Item) -> Step:
     """Returns a step that can be made; raises `InvalidInputError` for anything else."""
     if not isinstance(step, Step):
         raise InvalidInputError(f"expected a Step, got {type(step).__name__}", path="step")
+    if step.refused is not None:
+        if step != Step.refuse(step.refused):
+            raise InvalidInputError("a step that refuses its item changes nothing else", path="step.refused")
+        if item.kind not in ("answer", "event"):
+            raise InvalidInputError(f"an item of the kind {item.kind!r} cannot be refused", path="step.refused")
+        return step
     if step.ended is not None and (step.effect is not None or step.waits):
         raise InvalidInputError("a run that has ended has no effect and waits for nothing", path="step.ended")
     if step.ended is None and step.effect is None and not step.waits:
@@ -36,15 +42,19 @@ def checked(step: object, waits: Mapping[str, OpenWait]) -> Step:
     return step
 
 
-def change(lease: Lease, item: Item, step: Step, used: EffectResult, programs: Mapping[str, Program]) -> Change:
-    """Returns the change of a step. Raises `InvalidInputError` for values that are no JSON, and unknown programs."""
+def change(
+    lease: Lease, item: Item, step: Step, used: EffectResult, programs: Mapping[str, Program], seq: int
+) -> Change:
+    """Returns the change of a step, whose record has the number `seq`.
+
+    Raises `InvalidInputError` for values that are no JSON, and unknown programs.
+    """
     state = canonical(step.state, "state")
     body: dict[str, JSON] = {"item": item_data(item), "state": digest(state)}
     made = Change(state=state, waits=step.waits)
     spent = made.spent = _spent(lease.spent, used)
     if used.tokens or used.dollars:
         body["used"] = {"tokens": used.tokens, "dollars": str(used.dollars)}
-    seq = lease.seq + 1
     if step.effect is not None:
         body["effect"] = effect_data(step.effect)
         made.inflight = {"effect": effect_data(step.effect), "attempt": 1, "state": "started", "seq": seq}
@@ -66,7 +76,7 @@ def change(lease: Lease, item: Item, step: Step, used: EffectResult, programs: M
         body["sends"] = [{"id": each.id, "key": each.key, "run": each.run} for each in sends]
     made.children = [
         NewRun(
-            child.run or f"{lease.run}/{child.key}", _program(child.program, programs),
+            child.run or _child_id(lease.run, child.key), _program(child.program, programs),
             canonical(child.input, f"children.{child.key}.input"), parent=lease.run, parent_key=child.key,
             session=child.session or lease.session,
         )
@@ -158,23 +168,23 @@ def effect_data(effect: Effect) -> dict[str, JSON]:
     return data
 
 
-def retry_of(data: Mapping[str, Any]) -> Retry:
+def retry_of(data: Mapping[str, Any]) -> RetryPolicy:
     """Returns the retries of an effect as its record has it."""
-    return Retry(data["attempts"], data["seconds"], data["factor"], data["longest"], tuple(data["errors"]))
+    return RetryPolicy(data["attempts"], data["seconds"], data["factor"], data["longest"], tuple(data["errors"]))
 
 
 def error_data(error: BaseException) -> JSON:
-    """Returns an exception as items have it."""
+    """Returns an exception as items have it, sorted as they are read from a ledger."""
     message = error.message if isinstance(error, AbstractCoreError) else str(error)
     data: dict[str, JSON] = {"type": type(error).__name__, "message": _text(message)}
     if isinstance(error, AbstractCoreError) and error.hint:
         data["hint"] = error.hint
     if isinstance(error, AbstractCoreError) and error.retryable:
         data["retryable"] = True
-    return data
+    return dict(sorted(data.items()))
 
 
-def is_retried(error: Exception, retry: Retry) -> bool:
+def is_retried(error: Exception, retry: RetryPolicy) -> bool:
     """Whether an effect that raised this is tried again."""
     names = {each.__name__ for each in type(error).__mro__}
     return bool(getattr(error, "retryable", False)) or not names.isdisjoint(retry.errors)
@@ -197,6 +207,12 @@ def _spent(before: Spent, used: EffectResult) -> Spent:
 
 def _warnings(lease: Lease, before: Spent, after: Spent) -> list[tuple[str, dict[str, JSON]]]:
     return [("warning", {"limit": name}) for name in warnings(lease.limits, before, after)]
+
+
+def _child_id(run: str, key: str) -> str:
+    """Returns the id of a child that has none of its own: of a long one, the end is a hash."""
+    id = f"{run}/{key}"
+    return id if len(id) <= LONGEST_NAME else f"{id[: LONGEST_NAME - 33]}~{digest(id.encode())[:32]}"
 
 
 def _program(name: str, programs: Mapping[str, Program]) -> str:

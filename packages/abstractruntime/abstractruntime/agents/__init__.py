@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .agent import Agent
 from .journal import LedgerJournal
+from .suspending import ask_user, delegate, wait_for_event, wait_until
 
-__all__ = ["Agent", "LedgerJournal"]
+__all__ = ["Agent", "LedgerJournal", "ask_user", "delegate", "wait_for_event", "wait_until"]

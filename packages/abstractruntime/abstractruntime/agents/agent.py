@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from abstractcore import LLM, PendingCall, ToolAnswer, ToolPolicy, from_json
-from abstractcore.errors import InvalidInputError, SchemaError
+from abstractcore import LLM, PendingCall, ToolPolicy, from_json, to_json
+from abstractcore.errors import InvalidInputError
 
 from ..effects import EffectKind
-from ..json_documents import JSON, canonical, member
-from ..programs import Effect, Item, Retry, Step, Wait, check_name
+from ..json_documents import JSON, canonical, member, parsed
+from ..programs import Child, Effect, Item, RetryPolicy, Step, Wait, check_name
+from .suspending import answer_of, suspension
 from .turns import DEFAULT_POLICY, Turns
 
-_RETRY: Final = Retry(attempts=6, seconds=2.0, longest=300.0)
-"""Of model calls that fail for a while: the loop goes on from its journal."""
+_RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0, errors=("JournalError",))
+"""Of turns whose model, or whose database, fails for a while: the loop goes on from its journal."""
 
 
 class Agent:
@@ -40,7 +41,7 @@ class Agent:
         policy: ToolPolicy | None = None,
         response_model: Any = None,
         deps: Any = None,
-        retry: Retry | None = _RETRY,
+        retry: RetryPolicy | None = _RETRY,
         version: str = "1",
         **options: Any,
     ) -> None:
@@ -74,57 +75,77 @@ class Agent:
             if not isinstance(prompt, str):
                 problem = f"expected a prompt, as text or as {{'prompt': ...}}, got {type(item.payload).__name__}"
                 return Step.fail(problem, type="InvalidInputError")
-            return self._turn({"used": [0, "0"]}, {"prompt": prompt})
+            return self._turn({"used": [0, "0"], "waits": {}}, {"prompt": prompt})
         if item.kind == "result":
             return self._ended_turn(state, item)
         return self._answered(state, item)
 
-    def _turn(self, state: dict[str, JSON], payload: dict[str, JSON]) -> Step:
-        return Step.do(state, Effect("turn", {**payload, "used": state["used"]}, key="turn", retry=self._retry))
+    def _turn(self, state: dict[str, JSON], payload: dict[str, JSON], children: tuple[Child, ...] = ()) -> Step:
+        effect = Effect("turn", {**payload, "used": state["used"]}, key="turn", retry=self._retry)
+        return Step(state, effect=effect, waits=_waits(state), children=children)
 
     def _ended_turn(self, state: JSON, item: Item) -> Step:
+        """Waits for the calls that are pending, or ends the run."""
         if item.error is not None:
             return Step(state, ended="failed", error=item.error)
-        state = {**state, "used": item.payload["used"]}
-        pending = member(item.payload, "pending")
+        pending: list[JSON] = member(item.payload, "pending") or []
         if pending:
-            return _wait({**state, "pending": {wait_key(each): each for each in pending}, "answers": []})
+            return self._suspended(state, item, pending)
+        state = {"used": item.payload["used"]}
         if item.payload["status"] not in ("answered", "final"):
             return Step.fail(f"the loop ended without an answer: {item.payload['status']}", type="LoopStopped")
-        return Step.complete(item.payload["answer"], state={"used": state["used"]})
+        return Step.complete(item.payload["answer"], state=state)
+
+    def _suspended(self, state: JSON, item: Item, pending: list[JSON]) -> Step:
+        """Waits for an answer to each pending call. One that cannot be waited for has an error as its result."""
+        open_before = {each["pending"]["digest"]: (key, each) for key, each in state["waits"].items()}
+        waits: dict[str, JSON] = {}
+        errors: list[JSON] = []
+        children: list[Child] = []
+        for document in pending:
+            key, known = open_before.get(document["digest"], ("", None))
+            if known is not None:
+                waits[key] = known
+                continue
+            call = _call(document)
+            try:
+                made = suspension(call, wait_key(call), item.at)
+                if made.wait.key in waits:
+                    raise InvalidInputError("another call waits for it already", path=made.wait.key)
+            except InvalidInputError as error:
+                errors.append(parsed(to_json(call.result(f"invalid arguments: {error.message}", is_error=True))))
+                continue
+            waits[made.wait.key] = {
+                "pending": document, "reason": made.wait.reason, "deadline": made.wait.deadline,
+            }  # fmt: skip
+            children += [] if made.child is None else [made.child]
+        state = {"used": item.payload["used"], "waits": waits}
+        if errors:
+            return self._turn(state, {"answers": errors}, tuple(children))
+        return Step.wait(state, *_waits(state), children=tuple(children))
 
     def _answered(self, state: JSON, item: Item) -> Step:
-        """Takes an answer to one call; the loop goes on once each call has one."""
-        answer = member(item.payload, "answer")
-        pending = state["pending"].get(item.key)
-        problem = _problem(answer, pending)
-        if problem is not None:
-            return _wait({**state, "refused": {"key": item.key, "item": item.id, "reason": problem}})
-        left = {key: each for key, each in state["pending"].items() if key != item.key}
-        answers = [*state["answers"], answer]
-        if left:
-            return _wait({"used": state["used"], "pending": left, "answers": answers})
-        return self._turn({"used": state["used"]}, {"answers": answers})
+        """Takes the answer to one call. The loop goes on with it at once; the other calls still wait."""
+        waits = dict(state["waits"])
+        entry = waits.pop(item.key)
+        try:
+            answer = answer_of(_call(entry["pending"]), entry["reason"], item)
+        except InvalidInputError as error:
+            return Step.refuse(error.message)
+        return self._turn({"used": state["used"], "waits": waits}, {"answers": [parsed(to_json(answer))]})
 
 
-def wait_key(pending: JSON) -> str:
+def wait_key(pending: PendingCall) -> str:
     """Returns the key of the wait of a pending call: unique in its run."""
-    digest = from_json(canonical(pending, "pending").decode(), PendingCall).digest
-    return f"{pending['call']['name'][:60]}:{digest[:16]}"
+    return f"{pending.call.name[:60]}:{pending.digest[:16]}"
 
 
-def _wait(state: dict[str, JSON]) -> Step:
-    waits = [Wait(key, pending["reason"], asked={"pending": pending}) for key, pending in state["pending"].items()]
-    return Step.wait(state, *waits)
+def _call(document: JSON) -> PendingCall:
+    return from_json(canonical(document, "pending").decode(), PendingCall)
 
 
-def _problem(answer: JSON, pending: JSON) -> str | None:
-    """Returns why an answer does not fit its call; None if it does."""
-    try:
-        given = from_json(canonical(answer, "answer").decode(), ToolAnswer)
-    except (SchemaError, InvalidInputError) as error:
-        return f"it is not an answer to a tool call: {error.message}"
-    call = from_json(canonical(pending, "pending").decode(), PendingCall)
-    if (given.call_id, given.digest) != (call.call.id, call.digest):
-        return "it is the answer to another call"
-    return None
+def _waits(state: dict[str, JSON]) -> tuple[Wait, ...]:
+    return tuple(
+        Wait(key, each["reason"], each["deadline"], {"pending": each["pending"]})
+        for key, each in state["waits"].items()
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
+from typing import Final
 
 from abstractcore import from_json, to_json
 from abstractcore.database import DatabaseError
@@ -13,36 +15,60 @@ from ..effects import EffectContext
 from ..errors import LeaseLostError
 from ..json_documents import canonical, parsed
 
+_CUT_OFF: Final = ("interrupted", "not_run")
+"""Outcomes of calls that a loop does not run, or whose end it does not see."""
+
 
 class LedgerJournal:
     """A journal in the ledger of a run, for the effect of a context: each event is committed when `append` returns.
 
     Later effects with the same key in the same run continue the loop. The lease of the run keeps others from writing.
+
+    A loop that ends early, as when its worker is stopped, gives each open call a result, which says that it was cut
+    off. A run goes on: the journal leaves these results out, so that calls that had not begun run later, those that
+    wait still wait, and nobody guesses what became of one that was running.
     """
 
     def __init__(self, context: EffectContext) -> None:
         self._context = context
+        self._lock = threading.Lock()
+        self._unwritten: list[JournalEntry] = []
 
     def open(self) -> Iterable[JournalEntry]:
         """Returns the events so far; raises `JournalError` if the database fails."""
         try:
             notes = self._context.notes("journal")
         except DatabaseError as error:
-            raise _unwritten(error) from error
+            raise _unusable(error) from error
         return [from_json(canonical(note, "entry").decode(), JournalEntry) for note in notes]
 
     def append(self, entry: JournalEntry) -> None:
-        """Commits an event; raises `JournalLost` if another worker has the run, and `JournalError`."""
+        """Commits an event; raises `JournalLost` if another worker has the run, and `JournalError`.
+
+        The result of a call that was not run is committed with the next event, which says why.
+        """
+        with self._lock:
+            if entry.step is not None and entry.step.outcome in _CUT_OFF:
+                self._unwritten.append(entry)
+                return
+            if entry.status in ("cancelled", "failed"):
+                self._unwritten.clear()
+            while self._unwritten:
+                self._note(self._unwritten[0])
+                del self._unwritten[0]
+            self._note(entry)
+
+    def _note(self, entry: JournalEntry) -> None:
         try:
             self._context.note("journal", parsed(to_json(entry)))
         except LeaseLostError as error:
             raise JournalLost(str(error)) from error
         except DatabaseError as error:
-            raise _unwritten(error) from error
+            raise _unusable(error) from error
 
     def close(self) -> None:
         """Does nothing: the lease lasts until the run is given back."""
 
 
-def _unwritten(error: DatabaseError) -> JournalError:
+def _unusable(error: DatabaseError) -> JournalError:
     return JournalError(f"the ledger cannot be used: {error.message}", hint=error.hint)

@@ -94,16 +94,18 @@ class Turns:
         tokens, dollars = member(payload, "used") or (0, "0")
         before = (tokens, Decimal(dollars))
         is_sync = isinstance(context.runtime, SyncRuntime)
+        llm: Any = self.llm
         if loop is None:
-            prompt = member(payload, "prompt")
             if self._system is not None:
                 request["system_prompt"] = self._system
-            made = (self.llm.generate if is_sync else self.llm.agenerate)(prompt, **request)
+            generate = llm.generate if is_sync else llm.agenerate
+            made = generate(member(payload, "prompt"), **request)
         else:
             known = {pending.digest for pending in loop.pending}
             given = [_answer(each) for each in member(payload, "answers") or ()]
             answers = [answer for answer in given if answer.digest in known]
-            made = (self.llm.resume if is_sync else self.llm.aresume)(loop, answers, **request)
+            resume = llm.resume if is_sync else llm.aresume
+            made = resume(loop, answers, **request)
         return self._result(made, before) if is_sync else self._awaited(made, before)
 
     async def _awaited(self, response: Awaitable[GenerateResponse[Any]], before: tuple[int, Decimal]) -> EffectResult:

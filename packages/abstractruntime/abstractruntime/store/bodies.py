@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..json_documents import JSON, canonical, digest, member, parsed
+from ..json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member, parsed
 
 LARGE: Final = 4096
 """A value with more bytes of JSON is stored apart."""
@@ -30,16 +30,23 @@ def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
             if len(data) > LARGE or (isinstance(value, dict) and _MARK in value):
                 apart.append((digest(data), data))
                 holder[place[-1]] = {_MARK: digest(data), "bytes": len(data)}
-    return canonical(shortened, "body"), apart
+    return canonical(shortened, "body", depth=MAX_DEPTH + DEPTH_AROUND), apart
 
 
 def decoded(data: bytes, artifact: Callable[[str], bytes | None]) -> JSON:
-    """Returns the body of a record; `artifact` returns a value that is stored apart, None if it was deleted."""
+    """Returns the body of a record; `artifact` returns a value that is stored apart, None without it.
+
+    Raises `ValueError` for what is no JSON, and for a value that is missing or does not fit its hash.
+    """
     body = parsed(data)
     for holder, name in _marked(body):
-        found = artifact(holder[name][_MARK])
-        if found is not None:
-            holder[name] = parsed(found)
+        sha256 = holder[name][_MARK]
+        found = artifact(sha256)
+        if found is None:
+            raise ValueError(f"the value {sha256} is missing")
+        if digest(found) != sha256:
+            raise ValueError(f"the value {sha256} does not fit its hash")
+        holder[name] = parsed(found)
     return body
 
 

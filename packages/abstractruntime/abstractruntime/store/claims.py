@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, bindparam, func, or_, select, update
 
 from abstractcore.database import Statement
 
@@ -15,6 +16,8 @@ from ..records import Limits, OpenWait, Spent
 from .leases import Lease
 from .tables import inbox, runs, waits
 
+_log = logging.getLogger("abstractruntime")
+_PUT_OFF_SECONDS: Final = 3600.0
 _b = bindparam
 _EXTEND: Final = Statement(
     update(runs)
@@ -29,22 +32,52 @@ _RELEASE: Final = Statement(
 _COMMANDS: Final = Statement(
     select(inbox.c.key).where(inbox.c.run == _b("run"), inbox.c.state == "queued", inbox.c.kind == "command")
 )
-_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")))
-_NEXT_DUE: Final = Statement(select(func.min(runs.c.due_at)).where(runs.c.due_at.is_not(None)))
 _DUE_PROGRAMS: Final = Statement(
     select(runs.c.program, func.count().label("count")).where(runs.c.due_at <= _b("now")).group_by(runs.c.program)
+)
+_MOST_RUNS: Final = 50
+"""The waits of so many runs are read at once."""
+
+
+def _one_of(column: ColumnElement[Any], count: int) -> ColumnElement[bool]:
+    return or_(*(column == _b(f"value_{index}") for index in range(count)))
+
+
+def _values(values: Iterable[str]) -> dict[str, str]:
+    return {f"value_{index}": value for index, value in enumerate(values)}
+
+
+_CLAIM_RUN: Final = Statement(
+    update(runs)
+    .where(runs.c.id == _b("the_id"), or_(runs.c.owner.is_(None), runs.c.due_at <= _b("now")))
+    .values(owner=_b("new_owner"), fence=runs.c.fence + 1, due_at=_b("new_due_at"))
+    .returning(*runs.c)
 )
 
 
 @lru_cache(maxsize=64)
-def _claim(programs: int, limit: int) -> Statement:
-    """Returns the statement that claims up to `limit` due runs of this number of programs."""
-    known = or_(*(runs.c.program == _b(f"program_{index}") for index in range(programs)))
+def _next_due(programs: int) -> Statement:
+    """Returns the statement for the time when the next run of this number of programs is due."""
+    due_at = runs.c.due_at
+    return Statement(
+        select(due_at).where(due_at.is_not(None), _one_of(runs.c.program, programs)).order_by(due_at).limit(1)
+    )
+
+
+@lru_cache(maxsize=64)
+def _waits(count: int) -> Statement:
+    """Returns the statement for the waits of this number of runs."""
+    return Statement(select(waits).where(_one_of(waits.c.run, count)).order_by(waits.c.opened, waits.c.key))
+
+
+@lru_cache(maxsize=64)
+def _claim(programs: int) -> Statement:
+    """Returns the statement that claims due runs of this number of programs."""
     due = (
         select(runs.c.id)
-        .where(runs.c.due_at <= _b("now"), known)
+        .where(runs.c.due_at <= _b("now"), _one_of(runs.c.program, programs))
         .order_by(runs.c.due_at)
-        .limit(limit)
+        .limit(_b("limit", type_=Integer))
         .with_for_update(skip_locked=True)
     )
     claimed = (
@@ -62,16 +95,44 @@ def claim(
     """Takes due runs of these programs, the ones that are due longest first."""
     if not programs or limit < 1:
         return []
-    names = {f"program_{index}": name for index, name in enumerate(programs)}
-    statement = _claim(len(programs), limit)
-    rows = statement.all(connection, now=now, new_owner=owner, new_due_at=now + ttl, **names)
-    return [_lease(connection, row, now) for row in rows]
+    statement = _claim(len(programs))
+    rows = statement.all(connection, now=now, new_owner=owner, new_due_at=now + ttl, limit=limit, **_values(programs))
+    found = _open_waits(connection, [row.id for row in rows])
+    leases = [lease for row in rows if (lease := _readable(connection, row, found, now)) is not None]
+    if rows and not leases:
+        return claim(connection, programs, owner, limit, now, ttl)
+    return leases
 
 
-def _lease(connection: Connection, row: Any, now: float) -> Lease:
+def claim_run(connection: Connection, run: str, owner: str, now: float, ttl: float) -> Lease | None:
+    """Takes one run, whether it is due or not; None if another worker holds it."""
+    row = _CLAIM_RUN.first(connection, the_id=run, now=now, new_owner=owner, new_due_at=now + ttl)
+    return None if row is None else _readable(connection, row, _open_waits(connection, [run]), now)
+
+
+def _open_waits(connection: Connection, ids: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns the rows of the waits of runs, by run: many runs take few queries."""
+    found: dict[str, list[Any]] = {id: [] for id in ids}
+    for begin in range(0, len(ids), _MOST_RUNS):
+        page = ids[begin : begin + _MOST_RUNS]
+        for row in _waits(len(page)).all(connection, **_values(page)):
+            found[row.run].append(row)
+    return found
+
+
+def _readable(connection: Connection, row: Any, waits: Mapping[str, Sequence[Any]], now: float) -> Lease | None:
+    """Returns the lease of a run; None for a row that was damaged, which is put off for an hour."""
+    try:
+        return _lease(row, waits[row.id], now)
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        _log.error("the run %r cannot be read, verify it: abstractcore runs verify %s: %r", row.id, row.id, error)
+        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + _PUT_OFF_SECONDS)
+        return None
+
+
+def _lease(row: Any, waits: Sequence[Any], now: float) -> Lease:
     found = [
-        OpenWait(each.run, each.key, each.reason, each.deadline, parsed(each.asked), each.opened)
-        for each in _WAITS.all(connection, run=row.id)
+        OpenWait(each.run, each.key, each.reason, each.deadline, parsed(each.asked), each.opened) for each in waits
     ]
     return Lease(
         run=row.id, program=row.program, owner=row.owner, fence=row.fence, status=row.status, state=row.state,
@@ -95,9 +156,10 @@ def release(connection: Connection, lease: Lease, due_at: float) -> bool:
     return _RELEASE.run(connection, the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, due_at=due_at) == 1
 
 
-def next_due(connection: Connection) -> float | None:
-    """Returns when the next run is due, of any program, held ones at the end of their lease."""
-    return _NEXT_DUE.first(connection)[0]
+def next_due(connection: Connection, programs: Sequence[str]) -> float | None:
+    """Returns when the next run of these programs is due, held ones at the end of their lease."""
+    row = _next_due(len(programs)).first(connection, **_values(programs)) if programs else None
+    return None if row is None else row.due_at
 
 
 def due_programs(connection: Connection, now: float) -> dict[str, int]:

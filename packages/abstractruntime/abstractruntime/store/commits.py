@@ -10,7 +10,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from abstractcore.database import Statement, lock
 
-from ..json_documents import JSON, canonical, digest, parsed
+from ..errors import RunExistsError
+from ..json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, parsed
 from ..programs import Wait
 from ..records import ENDED, Limits, OpenWait, Spent, chained
 from . import items
@@ -41,7 +42,9 @@ _HAS_ARTIFACT: Final = Statement(
 )
 _CLOSE_WAIT: Final = Statement(delete(waits).where(waits.c.run == _b("the_run"), waits.c.key == _b("the_key")))
 _OPEN_WAIT: Final = Statement(
-    insert(waits).values({name: _b(name) for name in ("run", "key", "reason", "deadline", "asked", "opened")})
+    insert(waits).values(
+        {name: _b(name) for name in ("run", "key", "reason", "deadline", "asked", "opened", "position")}
+    )
 )
 _INSERT_RUN: Final = Statement(insert(runs).values({column.name: _b(column.name) for column in runs.c}))
 _RELEASE: Final = Statement(update(runs).where(runs.c.id == _b("the_id")).values(owner=None, due_at=_b("due_at")))
@@ -112,7 +115,11 @@ def create(connection: Connection, new: NewRun, now: float) -> None:
 
 
 def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl: float) -> dict[str, Any] | None:
-    """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now."""
+    """Writes a change; returns the new values of the lease's fields, None if the run is held by another one now.
+
+    Items whose id is stored already are not sent again. Raises `RunExistsError` for a child with the id of a run that
+    is no child of this one, and `InvalidInputError` for a record that cannot be written.
+    """
     events = sorted(wait.key for wait in change.waits or () if wait.reason == "event")
     for key in events:
         lock(connection, f"event:{key}")
@@ -128,12 +135,13 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         for name, content in apart:
             if _HAS_ARTIFACT.first(connection, run=lease.run, sha256=name) is None:
                 _ARTIFACT.run(connection, run=lease.run, sha256=name, body=content)
-    outbox = (0 if lease.delivered else lease.outbox) + len(change.sends)
+    sends = [item for item in change.sends if not items.is_stored(connection, item.id)]
+    outbox = (0 if lease.delivered else lease.outbox) + len(sends)
     changed = _UPDATE.run(
         connection,
         the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq,
         due_at=now + ttl, seq=seq, head=head, outbox=outbox, updated=now,
-        inflight=None if inflight is None else canonical(inflight, "inflight"),
+        inflight=None if inflight is None else canonical(inflight, "inflight", depth=MAX_DEPTH + DEPTH_AROUND),
         spent=canonical(spent.to_data(), "spent"),
         **values,
     )  # fmt: skip
@@ -149,11 +157,14 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
     open_waits = _change_waits(connection, lease, change, seq, is_ended)
     for key in events:
         items.take_kept(connection, lease.run, key)
-    for item in change.sends:
+    for item in sends:
         items.INSERT.run(connection, **item.values("added", now))
     for child in change.children:
-        if RUN.first(connection, id=child.id) is None:
+        found = RUN.first(connection, id=child.id)
+        if found is None:
             create(connection, child, now)
+        elif (found.parent, found.parent_key) != (child.parent, child.parent_key):
+            raise RunExistsError(f"a run {child.id!r} exists, which is no child of this one", run=lease.run)
     if is_ended:
         items.refuse_all(connection, lease.run)
     new = {**values, "inflight": inflight, "spent": spent, "seq": seq, "head": head, "outbox": outbox}
@@ -162,16 +173,21 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         due_at = _due(connection, lease, new, change.due_at, now)
         if due_at is None or due_at > now:
             _RELEASE.run(connection, the_id=lease.run, due_at=due_at)
-            new["released"] = True
+            new |= {"released": True, "due_at": due_at}
     return new
 
 
-def is_committed(connection: Connection, lease: Lease, change: Change) -> bool | None:
-    """Whether a change whose COMMIT was interrupted is there, by the number of records; None if the run is not ours."""
+def is_committed(connection: Connection, lease: Lease, change: Change, new: dict[str, Any]) -> bool | None:
+    """Whether a change whose COMMIT was interrupted is there; None if the run is not ours.
+
+    One that neither released the run nor has records leaves no trace: it counts as missing, and is made again.
+    """
     row = RUN.first(connection, id=lease.run)
     if row is None or row.fence != lease.fence:
         return None
-    return row.seq == lease.seq + len(change.records)
+    if new.get("released"):
+        return row.owner is None
+    return bool(change.records) and row.seq == new["seq"]
 
 
 def _new(change: Change, lease: Lease, name: str) -> Any:
@@ -193,12 +209,12 @@ def _change_waits(
             still[key] = wait
         else:
             _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
-    for wait in wanted.values():
+    for position, wait in enumerate(wanted.values()):
         if wait.key not in still:
             asked = canonical(wait.asked, f"waits.{wait.key}.asked")
             _OPEN_WAIT.run(
                 connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
-                opened=seq,
+                opened=seq, position=position,
             )  # fmt: skip
             still[wait.key] = OpenWait(lease.run, wait.key, wait.reason, wait.deadline, parsed(asked), seq)
     return still

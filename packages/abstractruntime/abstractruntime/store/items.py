@@ -11,7 +11,7 @@ from abstractcore.database import Statement, lock
 
 from ..programs import INTERRUPTED, ItemKind
 from ..records import ENDED
-from .tables import inbox, runs, waits
+from .tables import LONGEST_OUTCOME, inbox, runs, waits
 
 Scope: TypeAlias = Literal["all", "in flight", "commands"]
 """What a run takes: all that it waits for; only commands and the decision about its effect, while it has one; only
@@ -118,9 +118,14 @@ class Delivery:
     runs: tuple[str, ...] = ()
 
 
+def is_stored(connection: Connection, id: str) -> bool:
+    """Whether an item of this id was stored before."""
+    return _BY_ID.first(connection, id=id) is not None
+
+
 def deliver(connection: Connection, item: NewItem, now: float) -> Delivery:
     """Stores an item and delivers it."""
-    if _BY_ID.first(connection, id=item.id) is not None:
+    if is_stored(connection, item.id):
         return Delivery(item.id, "repeated")
     INSERT.run(connection, **item.values("added", now))
     return route(connection, _BY_ID.first(connection, id=item.id), now)
@@ -201,9 +206,9 @@ def refuse_all(connection: Connection, run: str) -> None:
     _REFUSE_ALL.run(connection, the_run=run)
 
 
-def close_item(connection: Connection, number: int, state: str, outcome: str | None) -> bool:
+def close_item(connection: Connection, number: int, state: str, outcome: str) -> bool:
     """Gives a queued item its outcome; False if it has one."""
-    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome) == 1
+    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome[:LONGEST_OUTCOME]) == 1
 
 
 def take_kept(connection: Connection, run: str, key: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ class Lease:
     `lock` is held by a commit: an effect may note records from several threads. `interruption` ends the effect that
     runs; `lost` is set when another worker has taken the run, `released` when it was given back, `delivered` when what
     it had sent has been delivered, `has_commands` when commands may wait in its inbox. `claimed_at` is the database's
-    time.
+    time. `due_at` is when a released run has to be seen to again, None if nobody has to. A forked process does not
+    hold the leases of its parent, whose id is `process`.
     """
 
     run: str
@@ -47,6 +49,8 @@ class Lease:
     interruption: Interruption = field(default_factory=Interruption)
     claimed_at: float = 0.0
     claimed_monotonic: float = field(default_factory=time.monotonic)
+    process: int = field(default_factory=os.getpid)
+    due_at: float | None = None
     lost: bool = False
     released: bool = False
     delivered: bool = False
@@ -56,6 +60,11 @@ class Lease:
     def ended(self) -> bool:
         """Whether the run has completed, failed or was cancelled."""
         return self.status in ENDED
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process may write the run."""
+        return not self.lost and not self.released and self.process == os.getpid()
 
     def lose(self) -> None:
         """Notes that another worker has the run: what runs for it is interrupted."""

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from abstractcore.database import CommitUnknownError, Database, Retries, Statement
+from abstractcore.database import CommitUnknownError, ConstraintError, Database, Retries, Statement
 from abstractcore.ports import Clock
 
-from ..errors import RunExistsError, RunNotFoundError
-from ..json_documents import digest, parsed
+from ..errors import RunExistsError
+from ..json_documents import digest
 from ..programs import Item
-from ..records import Limits, OpenWait, Record, RunInfo, Spent
-from . import claims, commits, items
-from .bodies import decoded
+from ..records import OpenWait, Record, RunInfo
+from . import claims, commits, items, reading
 from .commits import Change, NewRun
 from .items import Delivery, NewItem
 from .leases import Lease
 from .tables import artifacts, inbox, ledger, runs, schema, waits
 
+T = TypeVar("T")
 _b = bindparam
 _SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestamp()).label("now")))
 _AFTER: Final = select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
@@ -32,19 +31,22 @@ _FIRST_RECORD: Final = Statement(select(ledger.c.body).where(ledger.c.run == _b(
 _ARTIFACT: Final = Statement(
     select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
 )
-_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.key))
+_WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.position))
 _INBOX: Final = Statement(select(inbox).where(inbox.c.run == _b("run")).order_by(inbox.c.number))
 _CHILDREN: Final = Statement(select(runs.c.id).where(runs.c.parent == _b("parent")).order_by(runs.c.created))
 _PAGE: Final = 500
 """How many records are read at once."""
 COMMITS: Final = Retries(attempts=60, seconds=30)
 """A database that is started again is gone for seconds: shorter retries would give every run up."""
+_UNKNOWN_COMMITS: Final = Retries(attempts=5, seconds=30)
+"""Of commits whose reply was lost, and that are not there: a disk that has failed does so each time."""
 
 
 class Store:
     """The runs of one database. Every method waits for the database, and raises `DatabaseError` if it fails.
 
     `seconds` is how long a lease lasts. `on_due` is called after a transaction that made a run due, with nothing.
+    `has_one_writer` is True for SQLite, where transactions that write wait for each other.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Store:
         self.database = database
         self.seconds = seconds
         self.on_due: list[Callable[[], object]] = []
+        self.has_one_writer = database.read(lambda connection: connection.dialect.name == "sqlite")
         self._clock = clock
         self._retries = retries
 
@@ -87,13 +90,12 @@ class Store:
                 commits.create(connection, new, self.now(connection))
                 return True
             first = _FIRST_RECORD.first(connection, run=new.id)
-            same = first is not None and first.body is not None and _is_same(parsed(first.body), new)
-            if not same:
+            if not reading.is_created_by(first, new.id, new.program, digest(new.input)):
                 hint = "Give another id, or the same program and input."
                 raise RunExistsError(f"a run {new.id!r} of {found.program} exists", run=new.id, hint=hint)
             return False
 
-        created = self.database.write(work, retries=self._retries)
+        created = self._write(work, is_idempotent=True)
         if created:
             self._notify()
         return created
@@ -106,10 +108,10 @@ class Store:
 
         def work(connection: Connection) -> Delivery:
             if item.run is not None and commits.RUN.first(connection, id=item.run) is None:
-                raise not_found(item.run)
+                raise reading.not_found(item.run)
             return items.deliver(connection, item, self.now(connection))
 
-        delivery = self.database.write(work, retries=self._retries)
+        delivery = self._write(work)
         self._notify()
         return delivery
 
@@ -117,9 +119,9 @@ class Store:
         """Delivers what a held run has sent, each item in a transaction of its own."""
         while rows := self.database.read(lambda connection: items.added(connection, lease.run)):
             for row in rows:
-                self.database.write(
+                self._write(
                     lambda connection, id=row.id: items.deliver_added(connection, id, self.now(connection)),
-                    retries=self._retries,
+                    is_idempotent=True,
                 )
         lease.delivered = True
         self._notify()
@@ -129,6 +131,12 @@ class Store:
         return self.database.write(
             lambda connection: claims.claim(connection, programs, owner, limit, self.now(connection), self.seconds),
             retries=self._retries,
+        )
+
+    def claim_run(self, run: str, owner: str) -> Lease | None:
+        """Takes one run, whether it is due or not; None if another worker holds it."""
+        return self._write(
+            lambda connection: claims.claim_run(connection, run, owner, self.now(connection), self.seconds)
         )
 
     def extend(self, leases: Sequence[Lease]) -> None:
@@ -146,12 +154,15 @@ class Store:
                 if "cancel" in commands:
                     lease.interruption.set()
 
-    def release(self, lease: Lease) -> None:
-        """Gives a run back at once, as it is: whoever claims it finds its effect in flight."""
+    def release(self, lease: Lease, due_at: float | None = None) -> None:
+        """Gives a run back as it is, due at once or at a time: whoever claims it finds its effect in flight."""
         with lease.lock:
-            if not lease.released and not lease.lost:
-                self.database.write(
-                    lambda connection: claims.release(connection, lease, self.now(connection)), retries=self._retries
+            if lease.is_held:
+                self._write(
+                    lambda connection: claims.release(
+                        connection, lease, self.now(connection) if due_at is None else due_at
+                    ),
+                    is_idempotent=True,
                 )
                 lease.released = True
         self._notify()
@@ -162,7 +173,7 @@ class Store:
         Raises `LeaseLostError` if another worker has the run: nothing is written then.
         """
         with lease.lock:
-            if lease.lost or lease.released:
+            if not lease.is_held:
                 raise lease.lost_error()
             new = self._committed(lease, change)
             if new is None:
@@ -170,29 +181,33 @@ class Store:
                 raise lease.lost_error()
             for name, value in new.items():
                 setattr(lease, name, value)
-        if lease.released or change.children:
+        if lease.due_at is not None or change.children:
             self._notify()
 
     def _committed(self, lease: Lease, change: Change) -> dict[str, Any] | None:
+        """Makes a commit; one whose reply was lost is made again if it is not there."""
         found: list[dict[str, Any] | None] = []
 
         def work(connection: Connection) -> None:
             found.append(commits.commit(connection, lease, change, self.now(connection), self.seconds))
 
-        try:
-            self.database.write(work, retries=self._retries)
-        except CommitUnknownError:
-            if found[-1] is None or not change.records:
-                raise
-            with suppress(CommitUnknownError):
+        def once() -> dict[str, Any] | None:
+            try:
+                self._write(work)
+            except CommitUnknownError as error:
+                if (new := found[-1]) is None:
+                    return None
                 is_there = self.database.read(
-                    lambda connection: commits.is_committed(connection, lease, change), retries=self._retries
+                    lambda connection: commits.is_committed(connection, lease, change, new), retries=self._retries
                 )
                 if is_there is None:
                     return None
-                return found[-1] if is_there else self._committed(lease, change)
-            raise
-        return found[-1]
+                if not is_there:
+                    error.retryable = True
+                    raise
+            return found[-1]
+
+        return _UNKNOWN_COMMITS.run(once)
 
     def note(self, lease: Lease, kind: str, body: dict[str, Any]) -> int:
         """Appends a record to the ledger of a held run; returns its number."""
@@ -211,9 +226,7 @@ class Store:
             row = items.next_item(connection, lease.run, scope)
             now = self.now(connection)
             if row is not None:
-                data = parsed(row.payload)
-                payload, error = (data["payload"], data.get("error")) if row.kind == "child" else (data, None)
-                return Item(row.id, row.kind, payload, row.key, now, row.sender, error), row.number
+                return reading.item(row, now), row.number
             if scope != "all":
                 return None
             passed = [wait for wait in lease.waits.values() if wait.deadline is not None and wait.deadline <= now]
@@ -228,8 +241,8 @@ class Store:
         """Returns what is known of a run; raises `RunNotFoundError`."""
         row = self.database.read(lambda connection: commits.RUN.first(connection, id=id))
         if row is None:
-            raise not_found(id)
-        return _info(row)
+            raise reading.not_found(id)
+        return reading.run_info(row)
 
     def runs(
         self,
@@ -248,12 +261,14 @@ class Store:
         if program is not None:
             exact = runs.c.program == program
             statement = statement.where(exact | runs.c.program.startswith(f"{program}@", autoescape=True))
-        return [_info(row) for row in self.database.read(lambda connection: connection.execute(statement).all())]
+        return [
+            reading.run_info(row) for row in self.database.read(lambda connection: connection.execute(statement).all())
+        ]
 
     def waits(self, run: str) -> list[OpenWait]:
         """Returns the open waits of a run, in the order in which they were opened."""
         rows = self.database.read(lambda connection: _WAITS.all(connection, run=run))
-        return [OpenWait(row.run, row.key, row.reason, row.deadline, parsed(row.asked), row.opened) for row in rows]
+        return [reading.open_wait(row) for row in rows]
 
     def inbox(self, run: str) -> list[Any]:
         """Returns the rows of the items of a run, with their state and outcome."""
@@ -282,49 +297,36 @@ class Store:
                 rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
             else:
                 rows = _RECORDS_OF_KIND.all(connection, run=run, after=after, limit=_PAGE, kind=kind)
-            return [_record(row, artifact) for row in rows]
+            return [reading.record(row, artifact) for row in rows]
 
         return self.database.read(work)
 
-    def next_due(self) -> float | None:
-        """Returns when the next run is due, in seconds since the epoch; None if none is."""
-        return self.database.read(claims.next_due)
+    def seconds_until_due(self, programs: Sequence[str]) -> float | None:
+        """Returns how long it takes until a run of these programs is due, 0 if one is; None if none will be."""
+
+        def work(connection: Connection) -> float | None:
+            due_at = claims.next_due(connection, programs)
+            return None if due_at is None else max(0.0, due_at - self.now(connection))
+
+        return self.database.read(work)
 
     def due_programs(self) -> dict[str, int]:
         """Returns how many runs of each program are due, whoever knows the program."""
         return self.database.read(lambda connection: claims.due_programs(connection, self.now(connection)))
 
+    def _write(self, work: Callable[[Connection], T], *, is_idempotent: bool = False) -> T:
+        """Makes a transaction. One that has collided with another in a unique id finds its row the next time; so does
+        one that is idempotent, if the reply to its COMMIT was lost.
+        """
+        try:
+            return self.database.write(work, retries=self._retries)
+        except ConstraintError:
+            return self.database.write(work, retries=self._retries)
+        except CommitUnknownError:
+            if not is_idempotent:
+                raise
+            return self.database.write(work, retries=self._retries)
+
     def _notify(self) -> None:
         for notify in self.on_due:
             notify()
-
-
-def not_found(id: str) -> RunNotFoundError:
-    """Returns the error for a run that does not exist."""
-    return RunNotFoundError(f"there is no run {id!r}", run=id, hint="List the runs: abstractcore runs list")
-
-
-def _is_same(first: Any, new: NewRun) -> bool:
-
-    return (first["program"], first["input"]) == (new.program, digest(new.input))
-
-
-def _json(data: bytes | None) -> Any:
-    return None if data is None else parsed(data)
-
-
-def _info(row: Any) -> RunInfo:
-    return RunInfo(
-        id=row.id, program=row.program, status=row.status, created=row.created, updated=row.updated, seq=row.seq,
-        head=row.head, state=_json(row.state), inflight=_json(row.inflight), output=_json(row.output),
-        error=_json(row.error), due_at=row.due_at, owner=row.owner, fence=row.fence, paused_at=row.paused_at,
-        parent=row.parent, session=row.session, limits=Limits.from_data(parsed(row.limits)),
-        spent=Spent.from_data(parsed(row.spent)),
-    )  # fmt: skip
-
-
-def _record(row: Any, artifact: Callable[[str], bytes | None]) -> Record:
-    if row.body is None:
-        return Record(row.run, row.seq, row.kind, row.at, None, row.redacted or "", row.hash)
-
-    return Record(row.run, row.seq, row.kind, row.at, decoded(row.body, artifact), digest(row.body), row.hash)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table
 
@@ -11,9 +11,26 @@ from abstractcore.database import Schema
 from ..programs import LONGEST_NAME
 
 VERSION: Final = 1
+LONGEST_OUTCOME: Final = 500
+"""The longest outcome of an item, in characters."""
 metadata = MetaData()
 _name = String(LONGEST_NAME)
 _time = Float(53)
+
+
+class StoredBytes(LargeBinary):
+    """Bytes, read as they are stored: SQLite has other values in such a column too, which their readers refuse."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """Returns bytes for the views of some drivers."""
+        return _bytes_of_view
+
+
+def _bytes_of_view(value: Any) -> Any:
+    return value.tobytes() if isinstance(value, memoryview) else value
+
 
 runs = Table(
     "abstractruntime_runs",
@@ -21,8 +38,8 @@ runs = Table(
     Column("id", _name, primary_key=True),
     Column("program", _name, nullable=False),
     Column("status", String(20), nullable=False),
-    Column("state", LargeBinary),
-    Column("inflight", LargeBinary),
+    Column("state", StoredBytes),
+    Column("inflight", StoredBytes),
     Column("seq", Integer, nullable=False),
     Column("head", String(64), nullable=False),
     Column("due_at", _time),
@@ -33,10 +50,10 @@ runs = Table(
     Column("parent", _name),
     Column("parent_key", _name),
     Column("session", _name),
-    Column("limits", LargeBinary, nullable=False),
-    Column("spent", LargeBinary, nullable=False),
-    Column("output", LargeBinary),
-    Column("error", LargeBinary),
+    Column("limits", StoredBytes, nullable=False),
+    Column("spent", StoredBytes, nullable=False),
+    Column("output", StoredBytes),
+    Column("error", StoredBytes),
     Column("created", _time, nullable=False),
     Column("updated", _time, nullable=False),
     Index("abstractruntime_runs_due", "due_at"),
@@ -54,7 +71,7 @@ ledger = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(20), nullable=False),
     Column("at", _time, nullable=False),
-    Column("body", LargeBinary),
+    Column("body", StoredBytes),
     Column("redacted", String(64)),
     Column("hash", String(64), nullable=False),
 )
@@ -67,8 +84,9 @@ waits = Table(
     Column("key", _name, primary_key=True),
     Column("reason", String(20), nullable=False),
     Column("deadline", _time),
-    Column("asked", LargeBinary, nullable=False),
+    Column("asked", StoredBytes, nullable=False),
     Column("opened", Integer, nullable=False),
+    Column("position", Integer, nullable=False),
     Index("abstractruntime_waits_by_key", "key"),
 )
 
@@ -76,13 +94,13 @@ inbox = Table(
     "abstractruntime_inbox",
     metadata,
     Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
-    Column("id", String(400), nullable=False, unique=True),
+    Column("id", String(500), nullable=False, unique=True),
     Column("run", _name),
     Column("key", _name),
     Column("kind", String(20), nullable=False),
-    Column("payload", LargeBinary),
+    Column("payload", StoredBytes),
     Column("state", String(10), nullable=False),
-    Column("outcome", String(500)),
+    Column("outcome", String(LONGEST_OUTCOME)),
     Column("sender", _name),
     Column("created", _time, nullable=False),
     Index("abstractruntime_inbox_of_run", "run", "state"),
@@ -97,7 +115,7 @@ artifacts = Table(
     metadata,
     Column("run", _name, primary_key=True),
     Column("sha256", String(64), primary_key=True),
-    Column("body", LargeBinary, nullable=False),
+    Column("body", StoredBytes, nullable=False),
 )
 """Large values of records, by their hash."""
 

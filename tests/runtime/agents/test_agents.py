@@ -1,0 +1,373 @@
+"""Agents: approvals, answers that do not fit, failures, crashes, and what a run records of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from abstractcore import (
+    OverloadedError,
+    PendingCall,
+    ToolContext,
+    ToolPolicy,
+    create_llm,
+    from_json,
+    to_json,
+    tool,
+)
+from abstractcore.errors import InvalidInputError
+from abstractcore.ports import Interruption
+from abstractcore.schema import Usage
+from abstractcore.testing import ScriptedReply, VirtualClock
+from abstractruntime import NotWaitingError, Run, Runtime, RunWait
+from abstractruntime.agents import Agent
+from tests.runtime.agents.treasury import paid, pays_twice, results, treasurer
+from tests.runtime.checks import check
+
+Make = Callable[..., Runtime]
+
+
+class Stopped(BaseException):
+    """Stops a worker, as Ctrl-C does."""
+
+
+@pytest.fixture
+def payments(tmp_path: Path) -> Path:
+    return tmp_path / "payments"
+
+
+def work(runtime: Runtime) -> None:
+    """Works in a thread of its own, as a sync worker does."""
+    runtime.work(until="idle")
+
+
+def work_in_loop(runtime: Runtime) -> None:
+    """Works in an event loop."""
+    asyncio.run(runtime.worker().run(until="idle"))
+
+
+@pytest.mark.parametrize("work", [work, work_in_loop])
+def test_payment_waits_for_its_approval(
+    make_runtime: Make, clock: VirtualClock, payments: Path, work: Callable[[Runtime], None]
+) -> None:
+    agent = treasurer(payments)
+    runtime = make_runtime(agent)
+    run = runtime.start(agent, "Pay Ann 80 euros.", id="invoice-17")
+    work(runtime)
+    (wait,) = runtime.run("invoice-17").waits
+    assert (run.status, wait.reason, wait.call.arguments) == ("waiting", "approval", {"to": "Ann", "euros": 80})
+    assert paid(payments) == []
+    clock.advance(21 * 86_400)
+    runtime = make_runtime(agent := treasurer(payments))
+    wait.allow(by="ann")
+    work(runtime)
+    assert runtime.run("invoice-17").wait_for_output(timeout=0) == "250 | paid Ann"
+    assert paid(payments) == ["Ann 80"]
+    assert [each.body["item"].get("sender") for each in run.ledger() if each.kind == "step"] == [
+        None,
+        None,
+        "ann",
+        None,
+    ]
+    check(runtime, run.id, agent)
+
+
+def started(make_runtime: Make, agent: Agent, **options: Any) -> tuple[Runtime, Run]:
+    """Returns a run that has begun, and its runtime."""
+    runtime = make_runtime(agent)
+    run = runtime.start(agent, "Pay!", **options)
+    runtime.work()
+    return runtime, run
+
+
+def of_each(run: Run) -> list[RunWait]:
+    """Returns the waits of payments, by who is paid."""
+    return sorted(run.waits, key=lambda wait: wait.call.arguments["to"])
+
+
+def test_denied_payment_is_not_made(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, treasurer(payments))
+    run.waits[0].deny("not this month", by="bob")
+    runtime.work()
+    assert (run.output, paid(payments)) == ("250 | not run: denied: not this month", [])
+
+
+def test_edited_payment_is_made_as_edited(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, treasurer(payments))
+    run.waits[0].edit({"to": "Ann", "euros": 8})
+    runtime.work()
+    assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 8"])
+
+
+def test_allowed_call_runs_while_another_one_waits(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, agent := treasurer(payments, pays_twice))
+    ann, bob = of_each(run)
+    ann.allow()
+    runtime.work()
+    assert (run.status, paid(payments)) == ("waiting", ["Ann 80"])
+    (left,) = run.waits
+    assert (left.key, left.opened) == (bob.key, bob.opened)
+    with pytest.raises(NotWaitingError, match="does not wait"):
+        ann.allow()
+    bob.deny("later")
+    runtime.work()
+    assert run.output == "250 | paid Ann | not run: denied: later"
+    check(runtime, run.id, agent)
+
+
+def test_answers_that_come_together_are_all_applied(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, agent := treasurer(payments, pays_twice))
+    for wait in run.waits:
+        wait.allow()
+    runtime.work()
+    assert run.output == "250 | paid Ann | paid Bob"
+    assert sorted(paid(payments)) == ["Ann 80", "Bob 80"]
+    check(runtime, run.id, agent)
+
+
+def test_answer_that_does_not_fit_is_refused_and_the_run_waits_on(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, agent := treasurer(payments, pays_twice))
+    ann, bob = of_each(run)
+    other = from_json(json.dumps(bob.asked["pending"]), PendingCall).allow()
+    wrong: list[Any] = [
+        None,
+        "yes",
+        {"answer": {"type": "tool_answer"}},
+        {"answer": json.loads(to_json(other))},
+    ]
+    for index, payload in enumerate(wrong):
+        ann.answer(payload, id=f"wrong-{index}")
+    runtime.work()
+    assert ([wait.key for wait in of_each(run)], paid(payments)) == ([ann.key, bob.key], [])
+    outcomes = {row.id: (row.state, row.outcome) for row in runtime.store.inbox(run.id)}
+    assert {outcomes[f"wrong-{index}"][0] for index in range(4)} == {"refused"}
+    assert "expected {'answer': ...} with the answer to a tool call" in outcomes["wrong-1"][1]
+    assert outcomes["wrong-3"][1] == "payload.answer.digest: it is the answer to another call"
+    for wait in run.waits:
+        wait.allow()
+    runtime.work()
+    assert run.status == "completed"
+    check(runtime, run.id, agent)
+
+
+def test_output_has_the_requested_type(make_runtime: Make) -> None:
+    class Invoice(BaseModel):
+        number: int
+        total: Decimal
+
+    agent = Agent("reader", model="scripted", replies=['{"number": 7, "total": "9.50"}'], response_model=Invoice)
+    _, run = started(make_runtime, agent)
+    assert run.output == {"number": 7, "total": "9.50"}
+
+
+def test_tokens_of_each_turn_are_counted_once(make_runtime: Make, payments: Path) -> None:
+    def replies(call: Any) -> ScriptedReply:
+        usage = Usage(input=10, output=1)
+        if results(call):
+            return ScriptedReply.text("done", usage=usage)
+        return ScriptedReply.tool_call("pay", {"to": "Ann", "euros": 80}, usage=usage)
+
+    runtime, run = started(make_runtime, treasurer(payments, replies))
+    assert run.info.spent.tokens == 11
+    run.waits[0].allow()
+    runtime.work()
+    assert (run.status, run.info.spent.tokens) == ("completed", 22)
+
+
+def test_input_is_a_text_or_has_a_prompt(make_runtime: Make) -> None:
+    agent = Agent("echo", model="scripted", replies=lambda call: call.messages[-1].text, system="Repeat.")
+    runtime = make_runtime(agent)
+    runs = [runtime.start(agent, given) for given in ("hello", {"prompt": "hello"}, 7)]
+    runtime.work()
+    assert [run.output for run in runs] == ["hello", "hello", None]
+    assert runs[2].error["message"] == "expected a prompt, as text or as {'prompt': ...}, got int"
+
+
+def test_policy_decides_what_runs_without_an_approval(make_runtime: Make, payments: Path) -> None:
+    _, run = started(make_runtime, treasurer(payments, policy=ToolPolicy()))
+    assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 80"])
+
+
+def test_policy_with_a_journal_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="the run has the journal"):
+        Agent("a", model="scripted", policy=ToolPolicy(journal=tmp_path / "journal"))
+
+
+def test_loop_without_an_answer_fails_the_run(make_runtime: Make, payments: Path) -> None:
+    agent = treasurer(payments, lambda call: ScriptedReply.tool_call("balance", {}), policy=ToolPolicy(max_rounds=2))
+    _, run = started(make_runtime, agent)
+    assert run.error == {"type": "LoopStopped", "message": "the loop ended without an answer: max_rounds"}
+
+
+def test_llm_may_be_given(make_runtime: Make) -> None:
+    llm = create_llm("scripted", replies=["hello"])
+    _, run = started(make_runtime, Agent("greeter", model=llm))
+    assert run.output == "hello"
+
+
+def test_turn_goes_on_after_the_provider_has_failed_for_a_while(
+    make_runtime: Make, clock: VirtualClock, payments: Path
+) -> None:
+    seen: list[str] = []
+
+    def at(point: str) -> None:
+        seen.append(point)
+        if point == "in model 1" and seen.count(point) < 3:
+            raise OverloadedError("busy")
+
+    runtime, run = started(make_runtime, treasurer(payments, at=at))
+    for _ in range(2):
+        assert (run.status, run.waits) == ("running", [])
+        clock.advance(5)
+        runtime.work()
+    assert run.waits[0].reason == "approval"
+    assert seen == ["in model 0", "in balance", *["in model 1"] * 3]
+
+
+def test_permanent_failure_of_the_provider_fails_the_run(make_runtime: Make) -> None:
+    agent = Agent("a", model="scripted", replies=[InvalidInputError("no such model")])
+    _, run = started(make_runtime, agent)
+    assert (run.status, run.error["type"]) == ("failed", "InvalidInputError")
+
+
+def stopping(at: str) -> Callable[[str], None]:
+    """Returns a function that stops the worker at a point."""
+
+    def reached(point: str) -> None:
+        if point == at:
+            raise Stopped
+
+    return reached
+
+
+@pytest.mark.parametrize("point", ["before pay", "after pay"])
+def test_payment_that_was_stopped_waits_for_somebody_to_say_whether_it_was_made(
+    make_runtime: Make, clock: VirtualClock, payments: Path, point: str
+) -> None:
+    runtime, run = started(make_runtime, treasurer(payments, at=stopping(point)))
+    run.waits[0].allow(by="ann")
+    with pytest.raises(Stopped):
+        runtime.work()
+    clock.advance(31)
+    runtime = make_runtime(agent := treasurer(payments))
+    runtime.work()
+    before = paid(payments)
+    (wait,) = run.waits
+    assert (wait.reason, wait.call.arguments) == ("interrupted", {"to": "Ann", "euros": 80})
+    if before:
+        wait.result("was paid", by="ann")
+    else:
+        wait.repeat(by="ann")
+    runtime.work()
+    assert run.output == ("250 | was paid" if before else "250 | paid Ann")
+    assert paid(payments) == ["Ann 80"]
+    check(runtime, run.id, agent)
+
+
+def test_payment_of_a_worker_that_is_told_to_stop_is_not_guessed(make_runtime: Make, payments: Path) -> None:
+    stop, ended = Interruption(), threading.Event()
+
+    def at(point: str) -> None:
+        if point == "after pay":
+            stop.set()
+            ended.wait()
+
+    runtime, run = started(make_runtime, treasurer(payments, at=at))
+    run.waits[0].allow()
+    asyncio.run(runtime.worker().run(stop=stop, grace=0))
+    ended.set()
+    runtime = make_runtime(agent := treasurer(payments))
+    runtime.work()
+    (wait,) = run.waits
+    assert (wait.reason, paid(payments)) == ("interrupted", ["Ann 80"])
+    wait.result("was paid")
+    runtime.work()
+    assert run.output == "250 | was paid"
+    check(runtime, run.id, agent)
+
+
+def test_call_that_waits_still_waits_after_a_worker_was_stopped_in_another_one(
+    make_runtime: Make, clock: VirtualClock, payments: Path
+) -> None:
+    runtime, run = started(make_runtime, treasurer(payments, pays_twice, stopping("before pay")))
+    ann, bob = of_each(run)
+    ann.allow()
+    with pytest.raises(Stopped):
+        runtime.work()
+    clock.advance(31)
+    runtime = make_runtime(agent := treasurer(payments, pays_twice))
+    runtime.work()
+    interrupted, waiting = of_each(run)
+    assert (interrupted.reason, waiting.reason, waiting.opened) == ("interrupted", "approval", bob.opened)
+    interrupted.skip("Ann was paid in cash")
+    waiting.allow()
+    runtime.work()
+    assert run.output == "250 | not run: denied: Ann was paid in cash | paid Bob"
+    check(runtime, run.id, agent)
+
+
+def test_idempotency_key_is_the_same_after_a_crash(make_runtime: Make, clock: VirtualClock) -> None:
+    keys: list[str] = []
+
+    @tool(idempotent=True)
+    def pay(context: ToolContext[None]) -> str:
+        keys.append(context.idempotency_key)
+        if len(keys) == 1:
+            raise Stopped
+        return "paid"
+
+    def make() -> Agent:
+        replies: Any = lambda call: "done" if results(call) else ScriptedReply.tool_call("pay", {})  # noqa: E731
+        return Agent("a", model="scripted", replies=replies, tools=[pay], policy=ToolPolicy())
+
+    runtime = make_runtime(agent := make())
+    run = runtime.start(agent, "Pay!")
+    with pytest.raises(Stopped):
+        runtime.work()
+    clock.advance(31)
+    make_runtime(make()).work()
+    assert run.output == "done"
+    assert keys[0] == keys[1]
+
+
+def test_worker_that_has_lost_its_lease_in_a_tool_writes_nothing_more(
+    make_runtime: Make, clock: VirtualClock, payments: Path
+) -> None:
+    def taken_over(point: str) -> None:
+        if point == "after pay":
+            clock.advance(31)
+            make_runtime(treasurer(payments)).work()
+
+    runtime, run = started(make_runtime, agent := treasurer(payments, at=taken_over))
+    run.waits[0].allow()
+    runtime.work()
+    (wait,) = run.waits
+    assert (wait.reason, paid(payments)) == ("interrupted", ["Ann 80"])
+    wait.result("paid Ann")
+    runtime.work()
+    assert run.output == "250 | paid Ann"
+    check(runtime, run.id, agent)
+
+
+def test_answer_that_comes_during_a_turn_is_taken_after_it(make_runtime: Make, payments: Path) -> None:
+    runtime = make_runtime()
+
+    def at(point: str) -> None:
+        if point == "before pay" and not paid(payments):
+            of_each(run)[-1].allow()
+
+    runtime.add(agent := treasurer(payments, pays_twice, at=at))
+    run = runtime.start(agent, "Pay!")
+    runtime.work()
+    of_each(run)[0].allow()
+    runtime.work()
+    assert run.output == "250 | paid Ann | paid Bob"
+    check(runtime, run.id, agent)
