@@ -14,7 +14,6 @@ from benchmarks.durability.crashes import Outcome, UnreachedPointError, crash
 from benchmarks.durability.payment import KILL_POINTS
 
 AS_WITHOUT_CRASH = Outcome("completed", payments=1, requests=2, approvals=1, answers=0, seconds=0.1)
-MEASURED = [name for name, contender in CONTENDERS.items() if contender.requirements]
 
 
 @pytest.mark.process
@@ -72,19 +71,20 @@ def test_cell_names_the_pause_only_where_it_matters():
     )
 
 
-def test_kept_results_have_each_program_at_each_point_in_both_tables():
+def test_kept_results_are_of_known_programs_and_points_and_make_both_tables():
     results = kept()
-    assert list(results) == list(CONTENDERS)
+    assert list(results) == [name for name in CONTENDERS if name in results]
     for cells in results.values():
-        assert list(cells) == list(KILL_POINTS)
+        assert list(cells) == [point for point in KILL_POINTS if point in cells]
         assert all(list(by_pause) == list(PAUSES) and all(by_pause.values()) for by_pause in cells.values())
-    assert table(results).row_count == len(KILL_POINTS)
-    assert len(markdown(results).splitlines()) == len(KILL_POINTS) + 2
+    rows = table(results).row_count
+    assert rows > 0
+    assert len(markdown(results).splitlines()) == rows + 2
 
 
-@pytest.mark.parametrize("name", MEASURED)
-def test_kept_results_are_of_the_versions_that_are_installed(name: str):
-    pins = re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)$", (FOLDER / CONTENDERS[name].requirements).read_text(), re.M)
-    versions = json.loads(RESULTS.read_text())[name]["versions"]
-    assert pins
-    assert {package: versions[package] for package, _ in pins} == dict(pins)
+def test_kept_results_are_of_the_versions_that_are_installed():
+    for name, row in json.loads(RESULTS.read_text()).items():
+        requirements = CONTENDERS[name].requirements
+        text = (FOLDER / requirements).read_text() if requirements else ""
+        pins = dict(re.findall(r"^([\w-]+)(?:\[\w+\])?==(\S+)$", text, re.MULTILINE))
+        assert {package: row["versions"][package] for package in pins} == pins, name

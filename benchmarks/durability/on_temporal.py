@@ -29,7 +29,7 @@ with workflow.unsafe.imports_passed_through():
 SYSTEMS = ExternalSystems.from_environment()
 QUEUE = "treasurer"
 POLL_SECONDS = 0.05
-TIMEOUTS = ActivityConfig(start_to_close_timeout=timedelta(seconds=5), heartbeat_timeout=timedelta(seconds=2))
+TIMEOUTS = ActivityConfig(start_to_close_timeout=timedelta(seconds=20), heartbeat_timeout=timedelta(seconds=5))
 ATTEMPTS = ActivityConfig(retry_policy=RetryPolicy(maximum_attempts=int(sys.argv[1])))
 
 
