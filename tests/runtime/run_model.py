@@ -117,8 +117,11 @@ class Model:
             return self._to_run(item, self.runs[item.run])
         listeners = [run for _, run in sorted(self.runs.items()) if _is_event(run.waits.get(item.key or ""))]
         for number, run in enumerate(listeners):
-            id = f"{item.id}>{run.id}" if number else item.id
-            copy = self.items[id] = ModelItem(id, item.kind, item.key, item.payload, run.id, item.sender)
+            copy = item
+            if number:
+                copy = ModelItem(f"{item.id}>{run.id}", item.kind, item.key, item.payload, None, item.sender)
+                self.items[copy.id] = copy
+            copy.run = run.id
             self._to_run(copy, run)
         if listeners:
             return "queued"

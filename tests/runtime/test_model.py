@@ -234,7 +234,8 @@ class Runs(RuleBasedStateMachine):
         with self.runtime.database.reading() as connection:
             rows = connection.exec_driver_sql("SELECT id, run, state FROM abstractruntime_inbox").all()
         stored = {id: (run, state) for id, run, state in rows if state != "added"}
-        assert stored == {id: (item.run, item.state) for id, item in self.model.items.items()}
+        expected = {id: (item.run, item.state) for id, item in self.model.items.items()}
+        assert stored == expected, f"{stored.items() - expected.items()} is not {expected.items() - stored.items()}"
         self.is_right = True
 
     @invariant()
