@@ -30,6 +30,8 @@ def checked(step: object, item: Item) -> Step:
         if item.kind not in ("answer", "event"):
             raise InvalidInputError(f"an item of the kind {item.kind!r} cannot be refused", path="step.refused")
         return step
+    if step.ended not in (None, "completed", "failed"):
+        raise InvalidInputError(f"expected completed or failed, got {step.ended!r:.80}", path="step.ended")
     if step.ended is not None and (step.effect is not None or step.waits):
         raise InvalidInputError("a run that has ended has no effect and waits for nothing", path="step.ended")
     if step.ended is None and step.effect is None and not step.waits:
