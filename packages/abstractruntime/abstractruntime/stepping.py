@@ -11,7 +11,7 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 
 from .effects import EffectResult
 from .errors import ProgramError
-from .json_documents import JSON, canonical, digest, member
+from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member
 from .limits import warnings
 from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
 from .records import Spent
@@ -140,7 +140,7 @@ def to_parent(lease: Lease, output: JSON, error: JSON) -> list[NewItem]:
     """Returns the item that tells a parent of the end of its child."""
     if lease.parent is None:
         return []
-    payload = canonical({"payload": output, "error": error}, "output")
+    payload = canonical({"payload": output, "error": error}, "output", depth=MAX_DEPTH + DEPTH_AROUND)
     return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
 
 

@@ -214,7 +214,7 @@ def _change_waits(
             _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
     for position, wait in enumerate(wanted.values()):
         if wait.key not in still:
-            asked = canonical(wait.asked, f"waits.{wait.key}.asked")
+            asked = canonical(wait.asked, f"waits.{wait.key}.asked", depth=MAX_DEPTH + DEPTH_AROUND)
             _OPEN_WAIT.run(
                 connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
                 opened=seq, position=position,
