@@ -29,7 +29,7 @@ from abstractruntime.json_documents import canonical, parsed
 from abstractruntime.programs import INTERRUPTED
 from abstractruntime.store import Change, Lease, NewItem
 from tests.properties import examples
-from tests.runtime.checks import check
+from tests.runtime.checks import check_chain, check_fold, check_outcomes
 from tests.runtime.conftest import BEGIN
 from tests.runtime.run_model import ACTOR, AFTER_CRASH, ENDED, CrashError, Model, ModelItem
 
@@ -223,7 +223,8 @@ class Runs(RuleBasedStateMachine):
     def agrees(self) -> None:
         self.is_right = False
         for id, run in self.model.runs.items():
-            check(self.runtime, id, ACTOR)
+            check_chain(self.runtime, id)
+            check_fold(self.runtime, id, ACTOR)
             info, effect = self.store.run(id), run.inflight
             found = [info.status, info.due_at, info.seq, info.state, info.paused_at is not None, info.owner is not None]
             found += [{wait.key for wait in self.store.waits(id)}]
@@ -261,6 +262,8 @@ class Runs(RuleBasedStateMachine):
             self.pass_time(100)
             self.agrees()
         assert {run.status for run in self.model.runs.values()} <= {*ENDED}
+        for id in self.model.runs:
+            check_outcomes(self.runtime, id)
         assert {item.state for item in self.model.items.values()} <= {"applied", "refused", "kept"}
 
 

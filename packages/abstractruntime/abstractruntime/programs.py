@@ -42,6 +42,18 @@ def check_name(value: object, path: str, *, longest: int = LONGEST_NAME) -> str:
     return value
 
 
+def check_seconds(value: object, path: str) -> None:
+    """Raises `InvalidInputError` for what is no length of time in seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e10:
+        raise InvalidInputError(f"expected seconds, more than 0, got {value!r:.80}", path=path)
+
+
+def check_time(value: object, path: str) -> None:
+    """Raises `InvalidInputError` for what is no time in seconds since the epoch."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        raise InvalidInputError(f"expected seconds since the epoch, got {value!r:.80}", path=path)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """What a run gets. `key` names the wait or the effect that it belongs to, `at` is when it came, in seconds since
@@ -122,8 +134,8 @@ class Wait:
         if self.reason not in get_args(WaitReason):
             choices = ", ".join(get_args(WaitReason))
             raise InvalidInputError(f"expected one of {choices}, got {self.reason!r:.80}", path="wait.reason")
-        if self.deadline is not None and not 0 <= self.deadline < 1e12:
-            raise InvalidInputError("expected seconds since the epoch", path="wait.deadline")
+        if self.deadline is not None:
+            check_time(self.deadline, "wait.deadline")
         if self.reason == "until" and self.deadline is None:
             raise InvalidInputError("a wait until a time needs its deadline", path="wait.deadline")
 
@@ -254,6 +266,15 @@ class FunctionProgram:
     def step(self, state: JSON, item: Item) -> Step:
         """Returns the next step."""
         return self.function(state, item)
+
+
+def check_program_id(value: object, path: str) -> str:
+    """Returns `name@version`; raises `InvalidInputError` for anything else."""
+    id = check_name(value, path)
+    name, _, version = id.rpartition("@")
+    if not _NAME.fullmatch(name) or not _NAME.fullmatch(version):
+        raise InvalidInputError(f"expected name@version without spaces, got {id!r:.80}", path=path)
+    return id
 
 
 def program_id(program: Program) -> str:

@@ -14,7 +14,7 @@ from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
-from .programs import Program, check_name, program_id
+from .programs import Program, check_name, check_program_id, check_seconds, check_time, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
@@ -40,6 +40,7 @@ class Runtime:
         synchronous: Literal["normal", "full"] = "normal",
         clock: Clock | None = None,
     ) -> None:
+        check_seconds(lease_seconds, "lease_seconds")
         database = place if isinstance(place, Database) else Database(place, synchronous=synchronous)
         self._owned = None if isinstance(place, Database) else database
         self.database = database
@@ -76,6 +77,10 @@ class Runtime:
         `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an input that is no JSON.
         """
         name = program if isinstance(program, str) else self.add(program)
+        if due_at is not None:
+            check_time(due_at, "due_at")
+        if limits is not None and not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected Limits(...), got {type(limits).__name__}", path="limits")
         new = NewRun(
             id=new_id(id),
             program=self._known(name),
@@ -176,7 +181,7 @@ class Runtime:
 
     def _known(self, name: str) -> str:
         if "@" in name:
-            return check_name(name, "program")
+            return check_program_id(name, "program")
         versions = [each for each in self.programs if each.rpartition("@")[0] == name]
         if not versions:
             known = ", ".join(self.programs) or "none"

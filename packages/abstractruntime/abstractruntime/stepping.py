@@ -13,7 +13,7 @@ from .effects import EffectResult
 from .errors import ProgramError
 from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member
 from .limits import warnings
-from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
+from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait, check_program_id
 from .records import Spent
 from .store import Change, Lease, NewItem, NewRun
 
@@ -220,7 +220,7 @@ def _child_id(run: str, key: str) -> str:
 def _program(name: str, programs: Mapping[str, Program]) -> str:
     """Returns `name@version` of a child's program: the latest version that is known, if it has none."""
     if "@" in name:
-        return name
+        return check_program_id(name, "children.program")
     found = [each for each in programs if each.rpartition("@")[0] == name]
     if not found:
         hint = f"Register it: Runtime(..., programs=[...]). Known: {', '.join(programs) or 'none'}."
