@@ -119,7 +119,7 @@ class Model:
         for number, run in enumerate(listeners):
             copy = item
             if number:
-                copy = ModelItem(f"{item.id}>{run.id}", item.kind, item.key, item.payload, None, item.sender)
+                copy = ModelItem(f"copy:{item.id}>{run.id}", item.kind, item.key, item.payload, None, item.sender)
                 self.items[copy.id] = copy
             copy.run = run.id
             self._to_run(copy, run)
@@ -268,7 +268,7 @@ class Model:
         run.state, run.waits = step.state, {wait.key: wait for wait in step.waits}
         run.inflight = None
         run.outbox += [
-            ModelItem(f"{run.id}:{run.seq}:{number}", "event", send.key, send.payload, send.run, run.id)
+            ModelItem(f"sent:{run.id}:{run.seq}:{number}", "event", send.key, send.payload, send.run, run.id)
             for number, send in enumerate(step.sends)
         ]
         for child in step.children:

@@ -28,6 +28,8 @@ INTERRUPTED: Final = "interrupted"
 """The key of the wait for a decision about an effect of which nobody knows whether it was done."""
 LONGEST_NAME: Final = 200
 """The longest id, key and name, in characters."""
+_RESERVED: Final = ("start:", "sent:", "copy:", "child:", "cancel:")
+"""Ids of the items that the kernel makes: one that was taken before would not be delivered."""
 _NAME: Final = re.compile(r"[^\s@/][^\s@]*")
 
 
@@ -40,6 +42,14 @@ def check_name(value: object, path: str, *, longest: int = LONGEST_NAME) -> str:
     if not value.isprintable():
         raise InvalidInputError(f"has characters that cannot be printed: {value!r:.80}", path=path)
     return value
+
+
+def check_item_id(value: object, path: str) -> str:
+    """Returns the id of an item; raises `InvalidInputError` for what cannot be one, and for those of the kernel."""
+    id = check_name(value, path)
+    if id.startswith(_RESERVED):
+        raise InvalidInputError(f"begins with {id.partition(':')[0]}:, which is reserved: {id!r:.80}", path=path)
+    return id
 
 
 def check_seconds(value: object, path: str) -> None:
@@ -154,9 +164,10 @@ class Send:
 
     def __post_init__(self) -> None:
         check_name(self.key, "send.key")
-        for name in ("run", "id"):
-            if getattr(self, name) is not None:
-                check_name(getattr(self, name), f"send.{name}")
+        if self.run is not None:
+            check_name(self.run, "send.run")
+        if self.id is not None:
+            check_item_id(self.id, "send.id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def change(
         body["waits"] = [_wait_data(wait) for wait in step.waits]
     sends = [
         NewItem(
-            send.id or f"{lease.run}:{seq}:{number}", "event", canonical(send.payload, f"sends[{number}].payload"),
+            send.id or f"sent:{lease.run}:{seq}:{number}", "event", canonical(send.payload, f"sends[{number}].payload"),
             send.run, send.key, lease.run,
         )
         for number, send in enumerate(step.sends)
