@@ -268,10 +268,7 @@ class _Advance:
         """Repeats or resumes an effect that another worker had begun, or asks what became of it."""
         inflight = self._lease.inflight
         effect = inflight["effect"]
-        kind = self._kind(effect)
-        after: AfterCrash = effect.get("after_crash") or (
-            "ask" if kind is None else after_crash(kind, effect["payload"])
-        )
+        after = effect.get("after_crash") or self._after_crash(effect)
         if after != "ask":
             await self._begin_again(after)
             return
@@ -284,6 +281,16 @@ class _Advance:
             release=True,
         )
         await self._commit(change)
+
+    def _after_crash(self, effect: JSON) -> AfterCrash:
+        """Returns what the kind of an effect says; what is not known, is asked."""
+        try:
+            kind = self._kind(effect)
+            after = "ask" if kind is None else after_crash(kind, effect["payload"])
+        except Exception as error:
+            _log.warning("after_crash of the effects %r failed", effect["kind"], exc_info=error)
+            return "ask"
+        return after if after in ("repeat", "resume") else "ask"
 
     async def _begin_again(self, why: str, *, applied: tuple[int, str] | None = None, decided: JSON = None) -> None:
         inflight = self._lease.inflight

@@ -34,6 +34,9 @@ def canonical(value: JSON, path: str, *, depth: int = MAX_DEPTH) -> bytes:
         data = _encode(value).encode()
     except UnicodeEncodeError:
         raise InvalidInputError("has a lone surrogate, which is not valid Unicode text", path=path) from None
+    except ValueError:
+        hint = "Write it as a text."
+        raise InvalidInputError("has an integer of too many digits for JSON", path=path, hint=hint) from None
     if len(data) > MAX_BYTES:
         hint = "Store it in a file or an artifact store, and keep its name or its hash."
         raise InvalidInputError(f"has {len(data):,} bytes of JSON, more than {MAX_BYTES:,}", path=path, hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
 from .limits import limits_of
-from .programs import Program, check_name, program_id
+from .programs import Program, check_name, check_program_id, check_seconds, check_time, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
@@ -41,6 +42,7 @@ class Runtime:
         synchronous: Literal["normal", "full"] = "normal",
         clock: Clock | None = None,
     ) -> None:
+        check_seconds(lease_seconds, "lease_seconds")
         database = place if isinstance(place, Database) else Database(place, synchronous=synchronous)
         self._owned = None if isinstance(place, Database) else database
         self.database = database
@@ -78,6 +80,10 @@ class Runtime:
         input that is no JSON.
         """
         name = self._known(program if isinstance(program, str) else self.add(program))
+        if due_at is not None:
+            check_time(due_at, "due_at")
+        if limits is not None and not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected Limits(...), got {type(limits).__name__}", path="limits")
         new = NewRun(
             id=new_id(id),
             program=name,
@@ -178,7 +184,7 @@ class Runtime:
 
     def _known(self, name: str) -> str:
         if "@" in name:
-            return check_name(name, "program")
+            return check_program_id(name, "program")
         versions = [each for each in self.programs if each.rpartition("@")[0] == name]
         if not versions:
             known = ", ".join(self.programs) or "none"

@@ -160,7 +160,7 @@ def route(connection: Connection, row: Any, now: float) -> Delivery:
     for run in listening:
         copy = row
         if got:
-            id = f"{row.id}>{run}"
+            id = f"copy:{row.id}>{run}"
             values = NewItem(id, row.kind, row.payload, run, row.key, row.sender).values("added", now)
             INSERT.run(connection, **values)
             copy = _BY_ID.first(connection, id=id)
