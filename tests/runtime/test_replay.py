@@ -140,7 +140,7 @@ CHANGES: dict[str, tuple[Callable[[Step], Step], str]] = {
     ),
     "sends": (
         lambda step: Step.wait(step.state, *step.waits, sends=(Send("news"),)),
-        "sends: the record has None, the step has [{'id': 'a:3:0', 'key': 'news', 'run': None}]",
+        "sends: the record has None, the step has [{'id': 'sent:a:3:0', 'key': 'news', 'run': None}]",
     ),
     "end": (lambda step: Step.complete(1, state=step.state), "waits: the record has [{"),
     "state": (
