@@ -349,3 +349,26 @@ def test_step_that_refuses_what_it_may_not_fails_its_run(make_runtime: Make, ref
     run = runtime.start(program)
     runtime.work()
     assert problem in run.error["message"]
+
+
+def test_event_that_a_run_does_not_take_is_kept_for_another_one(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.do([], Effect("send", item.payload), waits=(Wait("go"),))
+        if item.kind == "event":
+            return Step.complete(item.payload, state=state)
+        return Step.wait(state, Wait("rain", "event"), *((Wait("go"),) if item.kind == "result" else ()))
+
+    def send(context: Any, payload: Any) -> None:
+        if payload:
+            runtime.run("a").waits[0].answer()
+            runtime.emit("rain", 1)
+            runtime.emit("rain", 2)
+
+    program = FunctionProgram("first", step)
+    runtime = make_runtime(program, effects={"send": send})
+    first = runtime.start(program, True, id="a")
+    runtime.work()
+    second = runtime.start(program, False, id="b")
+    runtime.work()
+    assert (first.output, second.output) == (1, 2)

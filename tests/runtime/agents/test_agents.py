@@ -324,6 +324,27 @@ def test_payment_of_a_worker_that_is_told_to_stop_is_not_guessed(make_runtime: M
     check(runtime, run.id, agent)
 
 
+async def allow(pending: PendingCall) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("approve", [None, lambda pending: True, allow])
+def test_no_policy_lets_a_payment_run_again_that_may_have_been_made(
+    make_runtime: Make, clock: VirtualClock, payments: Path, approve: Any
+) -> None:
+    policy = ToolPolicy(approve=approve)
+    with pytest.raises(Stopped):
+        started(make_runtime, treasurer(payments, at=stopping("after pay"), policy=policy), id="a")
+    clock.advance(31)
+    runtime = make_runtime(treasurer(payments, policy=policy))
+    runtime.work()
+    run = runtime.run("a")
+    assert ([wait.reason for wait in run.waits], paid(payments)) == (["interrupted"], ["Ann 80"])
+    run.waits[0].result("was paid")
+    runtime.work()
+    assert run.output == "250 | was paid"
+
+
 def test_call_that_waits_still_waits_after_a_worker_was_stopped_in_another_one(
     make_runtime: Make, clock: VirtualClock, payments: Path
 ) -> None:

@@ -27,9 +27,9 @@ class Agent:
     Its output is the answer: a text, or the JSON of `response_model` or of a final tool.
 
     Without a `policy`, tools that are `read_only` run, and every other call waits for an approval. A policy of your own
-    decides instead; calls that its approver suspends wait. `limits` are those of runs that are started without others,
-    also by other agents. A turn that fails since the provider does is tried again as
-    `retry` says.
+    decides instead: calls that its approver suspends wait, and in any case those of which a crash has left no result.
+    `limits` are those of runs that are started without others, also by other agents. A turn that fails since the
+    provider does is tried again as `retry` says.
 
     Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`.
     """

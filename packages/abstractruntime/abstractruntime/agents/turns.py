@@ -43,6 +43,20 @@ def approve_reads(pending: PendingCall) -> Allow | Suspend:
     return Allow() if reads else Suspend()
 
 
+def never_guessing(policy: ToolPolicy) -> ToolPolicy:
+    """Returns a policy by which a call that a crash has left without a result waits, whatever the approver says: it
+    knows what may be done, and not what was done.
+    """
+    given = policy.approve
+    if given is None:
+        return policy
+
+    def approve(pending: PendingCall) -> Any:
+        return Suspend() if pending.reason == "interrupted" else given(pending)
+
+    return replace(policy, approve=approve)
+
+
 class Turns:
     """Executes turns of one agent: the `prompt` begins a loop, `answers` continue it."""
 
@@ -63,7 +77,7 @@ class Turns:
         self._options = options
         self._system = system
         self._tools = tools
-        self._policy = policy
+        self._policy = never_guessing(policy)
         self._response_model = response_model
         self._deps = deps
 

@@ -81,6 +81,7 @@ _KEPT: Final = Statement(
     .order_by(inbox.c.number)
     .limit(1)
 )
+_QUEUED_EVENT: Final = Statement(_OF_RUN.where(inbox.c.key == _b("key"), inbox.c.kind == "event").limit(1))
 _BEGIN: Final = Statement(
     update(inbox)
     .where(inbox.c.number == _b("the_number"))
@@ -220,7 +221,9 @@ def close_item(connection: Connection, number: int, state: str, outcome: str) ->
 
 
 def take_kept(connection: Connection, run: str, key: str) -> None:
-    """Gives the first kept event of a key to a run that begins to wait for it."""
+    """Gives the first kept event of a key to a run that waits for it, unless it has one that it has not taken yet."""
+    if _QUEUED_EVENT.first(connection, run=run, key=key) is not None:
+        return
     kept = _KEPT.first(connection, key=key)
     if kept is not None:
         _PLACE.run(connection, the_number=kept.number, run=run, state="queued", outcome=None)
