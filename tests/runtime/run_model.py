@@ -311,7 +311,7 @@ class Model:
     def _take_kept(self, run: ModelRun) -> None:
         for key in sorted(key for key, wait in run.waits.items() if wait.reason == "event"):
             found = min((item for item in self.kept if item.key == key), key=_number, default=None)
-            if found is not None:
+            if found is not None and not any(item.key == key for item in run.queue if item.kind != "command"):
                 self.kept.remove(found)
                 found.run, found.state = run.id, "queued"
                 run.queue.append(found)

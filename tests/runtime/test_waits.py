@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from abstractruntime import Child, Effect, FunctionProgram, Item, NotWaitingError, Runtime, Send, Step, Wait
+from abstractruntime import (
+    Child,
+    Effect,
+    FunctionProgram,
+    Item,
+    NotWaitingError,
+    RetryPolicy,
+    Runtime,
+    Send,
+    Step,
+    Wait,
+)
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
@@ -152,6 +163,31 @@ def test_events_before_their_wait_are_kept_in_order(make_runtime: Make) -> None:
     runtime.emit("news", 3)
     runtime.work()
     assert run.output == [1, 2, 3]
+    check(runtime, run.id, program)
+
+
+def test_events_stay_kept_for_others_while_one_is_taken(make_runtime: Make, clock: Any) -> None:
+    def shaky(context: Any, payload: Any) -> None:
+        if context.attempt == 1:
+            raise OSError
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            effect = Effect("shaky", retry=RetryPolicy(seconds=10, errors=("OSError",)))
+            return Step.do({}, effect, waits=(Wait("news", "event"),))
+        return Step.wait({}, Wait("news", "event")) if item.kind == "result" else Step.complete(item.payload)
+
+    program, other = FunctionProgram("shaky", step), waiting(Wait("news", "event"))
+    runtime = make_runtime(program, other, effects={"shaky": shaky})
+    for number in (1, 2):
+        runtime.emit("news", number)
+    run = runtime.start(program)
+    runtime.work()
+    clock.advance(10)
+    runtime.work()
+    second = runtime.start(other)
+    runtime.work()
+    assert (run.output, second.output) == (1, ["event", "news", 2])
     check(runtime, run.id, program)
 
 

@@ -16,7 +16,7 @@ from abstractcore.ports import Runtime
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
 from .errors import LeaseLostError, LedgerError, RunExistsError
-from .json_documents import JSON, canonical, digest, member, parsed
+from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
@@ -171,7 +171,8 @@ class _Advance:
             self._steps_left -= 1
         state = self._state()
         try:
-            made = stepping.checked(self._program.step(state, item), item)
+            given = replace(item, payload=copied(item.payload), error=copied(item.error))  # which it may change
+            made = stepping.checked(self._program.step(state, given), item)
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
             else:
@@ -245,9 +246,10 @@ class _Advance:
             note=lambda kind, entry: self._store.note(lease, kind, {"key": effect["key"], "entry": entry}),
             notes=lambda kind: self._notes(kind, effect["key"]),
         )
+        payload = copied(effect["payload"])  # which it may change
         with lease.interruption.of_this_call():
             value = await self._runtime.interruptible(
-                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, effect["payload"])
+                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, payload)
             )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 

@@ -53,6 +53,15 @@ def member(value: JSON, name: str) -> JSON:
     return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
 
 
+def copied(value: JSON) -> JSON:
+    """Returns a value that shares nothing that can be changed; tuples become lists."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [copied(item) for item in cast("list[Any]", value)]
+    return value
+
+
 def digest(data: bytes) -> str:
     """Returns the SHA-256 of bytes, in lower-case hex digits."""
     return hashlib.sha256(data).hexdigest()

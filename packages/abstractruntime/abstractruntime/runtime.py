@@ -95,8 +95,8 @@ class Runtime:
         return Run(self.store, new.id)
 
     def run(self, id: str) -> Run:
-        """Returns a run; raises `RunNotFoundError`."""
-        self.store.run(id)
+        """Returns a run; raises `RunNotFoundError`, and `InvalidInputError` for what is no id."""
+        self.store.run(check_name(id, "id"))
         return Run(self.store, id)
 
     def runs(

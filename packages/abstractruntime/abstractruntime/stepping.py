@@ -77,6 +77,8 @@ def change(
         made.status = step.ended or "waiting"
         made.release = True
     if step.waits:
+        for wait in step.waits:
+            canonical(wait.asked, f"waits.{wait.key}.asked")
         body["waits"] = [_wait_data(wait) for wait in step.waits]
     sends = [
         NewItem(

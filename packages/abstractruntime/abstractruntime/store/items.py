@@ -81,11 +81,15 @@ _KEPT: Final = Statement(
     .order_by(inbox.c.number)
     .limit(1)
 )
-_QUEUED_EVENT: Final = Statement(_OF_RUN.where(inbox.c.key == _b("key"), inbox.c.kind == "event").limit(1))
 _BEGIN: Final = Statement(
     update(inbox)
     .where(inbox.c.number == _b("the_number"))
     .values(run=_b("run"), state="applied", outcome="begins the run", payload=None)
+)
+_HAS_ITEM: Final = Statement(
+    select(inbox.c.number)
+    .where(inbox.c.run == _b("run"), _QUEUED, inbox.c.key == _b("key"), inbox.c.kind != "command")
+    .limit(1)
 )
 
 
@@ -221,11 +225,9 @@ def close_item(connection: Connection, number: int, state: str, outcome: str) ->
 
 
 def take_kept(connection: Connection, run: str, key: str) -> None:
-    """Gives the first kept event of a key to a run that waits for it, unless it has one that it has not taken yet."""
-    if _QUEUED_EVENT.first(connection, run=run, key=key) is not None:
-        return
+    """Gives the first kept event of a key to a run that waits for it, and that has no other item for it."""
     kept = _KEPT.first(connection, key=key)
-    if kept is not None:
+    if kept is not None and _HAS_ITEM.first(connection, run=run, key=key) is None:
         _PLACE.run(connection, the_number=kept.number, run=run, state="queued", outcome=None)
 
 
