@@ -247,10 +247,9 @@ class _Advance:
             notes=lambda kind: self._notes(kind, effect["key"]),
         )
         payload = copied(effect["payload"])  # which it may change
-        with lease.interruption.of_this_call():
-            value = await self._runtime.interruptible(
-                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, payload)
-            )
+        value = await self._runtime.interruptible(
+            lease.interruption, lambda: self._runtime.invoke(kind.execute, context, payload)
+        )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
     def _notes(self, kind: str, key: str) -> list[JSON]:
