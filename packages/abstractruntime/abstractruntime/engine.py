@@ -234,10 +234,9 @@ class _Advance:
             note=lambda kind, entry: self._store.note(lease, kind, {"key": effect["key"], "entry": entry}),
             notes=lambda kind: self._notes(kind, effect["key"]),
         )
-        with lease.interruption.of_this_call():
-            value = await self._runtime.interruptible(
-                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, effect["payload"])
-            )
+        value = await self._runtime.interruptible(
+            lease.interruption, lambda: self._runtime.invoke(kind.execute, context, effect["payload"])
+        )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
     def _notes(self, kind: str, key: str) -> list[JSON]:
