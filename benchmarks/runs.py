@@ -248,20 +248,22 @@ def _hinted(runtime: Runtime) -> Generator[None]:
 
 @contextmanager
 def _polled(place: str) -> Generator[int]:
-    """Runs a worker in another process; yields its id."""
-    process = get_context("spawn").Process(target=_poll, args=(place,))
+    """Runs a worker in another process, until it is ready; yields its id."""
+    ready = get_context("spawn").Event()
+    process = get_context("spawn").Process(target=_poll, args=(place, ready))
     process.start()
     assert process.pid is not None
     try:
+        ready.wait()
         yield process.pid
     finally:
         process.terminate()
         process.join()
 
 
-def _poll(place: str) -> None:
+def _poll(place: str, ready: Any) -> None:
     with _opened(place) as runtime:
-        asyncio.run(runtime.worker().run())
+        asyncio.run(runtime.worker().run(report=lambda metrics: ready.set()))
 
 
 # A dead worker
@@ -311,7 +313,7 @@ def _parked(folder: Path, setup: Setup) -> list[Row]:
     size = sum(each.stat().st_size for each in folder.glob("parked.db*")) / 1e6
     rows.append(Row(f"{count:,} waiting runs: MB on disk", size, goal=60, is_count=True))
     with _polled(f"sqlite:///{file}") as process:
-        time.sleep(3)
+        time.sleep(1)
         before = _cpu(process)
         time.sleep(10)
         share = (_cpu(process) - before) / 10
