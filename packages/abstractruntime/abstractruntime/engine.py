@@ -15,13 +15,13 @@ from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError, RunExistsError
+from .errors import LeaseLostError, LedgerError, RunExistsError
 from .json_documents import JSON, canonical, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
-from .store import Change, Lease, NewItem, Store
+from .store import PUT_OFF_SECONDS, Change, Lease, NewItem, Store
 
 _log = logging.getLogger("abstractruntime")
 _DECISIONS: Final = ("repeat", "skip", "result")
@@ -53,12 +53,17 @@ class Engine:
         then it is given back.
 
         Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
-        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
+        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker. A run
+        whose rows were damaged is put off: nothing of it is executed or guessed.
         """
+        advance = _Advance(self, lease, runtime, max_steps)
         try:
-            await _Advance(self, lease, runtime, max_steps).run()
+            await advance.run()
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
+        except LedgerError as error:
+            _log.error("the run %r is put off: %s", lease.run, error)
+            await advance.put_off()
 
     def kind(self, own: Mapping[str, object], name: str) -> EffectKind | None:
         """Returns a kind of effects, of those of a program or of all."""
@@ -84,8 +89,13 @@ class _Advance:
         self._is_begun = False
         self._steps_left = max_steps
 
+    async def put_off(self) -> None:
+        """Gives the run back, to be looked at again in an hour."""
+        await self._call(self._store.release, self._lease, self._now() + PUT_OFF_SECONDS)
+
     async def run(self) -> None:
         lease = self._lease
+        self._state()
         while not lease.released:
             if lease.outbox and not lease.delivered:
                 await self._call(self._store.deliver_sent, lease)
@@ -159,8 +169,8 @@ class _Advance:
         lease = self._lease
         if self._steps_left is not None:
             self._steps_left -= 1
+        state = self._state()
         try:
-            state = None if lease.state is None else parsed(lease.state)
             made = stepping.checked(self._program.step(state, item), item)
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
@@ -195,9 +205,10 @@ class _Advance:
         try:
             result = await self._result(inflight)
             result = replace(result, value=parsed(canonical(result.value, "result")))  # as a replay reads it
-        except LeaseLostError:
-            raise
         except Exception as caught:
+            is_of_run = isinstance(caught, LeaseLostError | LedgerError) and caught.run == lease.run
+            if is_of_run:
+                raise
             result, error = EffectResult(), caught
         if lease.lost:
             raise lease.lost_error()
@@ -361,6 +372,15 @@ class _Advance:
         await self._commit(change)
 
     # Helpers
+
+    def _state(self) -> JSON:
+        """Returns the state; raises `LedgerError` if it was damaged."""
+        try:
+            return None if self._lease.state is None else parsed(self._lease.state)
+        except (ValueError, TypeError, RecursionError) as error:
+            hint = f"See what is wrong: abstractcore runs verify {self._lease.run}"
+            problem = f"the state of the run {self._lease.run!r} cannot be read: {error}"
+            raise LedgerError(problem, run=self._lease.run, hint=hint) from error
 
     def _now(self) -> float:
         return self._store.time_of(self._lease)
