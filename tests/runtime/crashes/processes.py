@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -104,13 +106,21 @@ def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection,
         runtime.work()
 
 
+def stopped_worker(url: str, outside: Outside, name: str, number: int) -> None:
+    """Works on what is due. At one boundary it stands still, as a machine that is suspended."""
+    boundaries.install()
+    boundaries.at(name, number, lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    with open_runtime(url, outside) as runtime:
+        runtime.work()
+
+
 def meet(test: Connection) -> None:
     """Lets the test know that this process has come here, and waits for its answer."""
     test.send("here")
     test.recv()
 
 
-def received(process: Connection, expected: object = "here") -> None:
+def received(process: Any, expected: object = "here") -> None:
     """Waits until a process has sent something."""
     assert process.poll(PATIENCE_SECONDS), "the process has sent nothing"
     assert process.recv() == expected
