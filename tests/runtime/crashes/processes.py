@@ -18,7 +18,7 @@ from abstractruntime import Runtime
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.runtime.crashes import boundaries
-from tests.runtime.crashes.checking import approve
+from tests.runtime.crashes.checking import answer
 from tests.runtime.crashes.programs import PROGRAMS, Outside
 from tests.runtime.crashes.treasurers import treasurers
 
@@ -79,7 +79,7 @@ def story(
     if kills is not None:
         boundaries.at(*kills, boundaries.kill)
     with open_runtime(url, outside) as runtime:
-        tell(runtime, program, id, work)
+        tell(runtime, outside, program, id, work)
     if trace is not None:
         boundaries.write_trace(trace)
 
@@ -89,13 +89,14 @@ def work_in_a_loop(runtime: Runtime) -> int:
     return asyncio.run(runtime.worker().run(until="idle"))
 
 
-def tell(runtime: Runtime, program: str, id: str, work: Callable[[Runtime], int] = Runtime.work) -> None:
-    """Begins a run, works on it, approves what it asks, and goes on until its end."""
+def tell(
+    runtime: Runtime, outside: Outside, program: str, id: str, work: Callable[[Runtime], int] = Runtime.work
+) -> None:
+    """Begins a run, works on it, answers what it and its children ask, and goes on until nothing is due."""
     run = runtime.start(program, id, id=id)
-    while work(runtime) and run.waits:
-        for wait in run.waits:
-            if wait.reason == "approval":
-                approve(wait)
+    while work(runtime):
+        for each in [run, *run.children]:
+            answer(each, outside)
 
 
 def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection, seconds: float = 30.0) -> None:
