@@ -14,11 +14,10 @@ from tests.runtime.crashes.treasurers import PAYS
 
 __all__ = ["pg8000"]
 
-with (
-    tempfile.TemporaryDirectory() as _folder,
-    open_runtime(f"sqlite:///{_folder}/db", Outside(Path(_folder, "o"))) as _r,
-):
-    for _program in ("order", *PAYS):
-        tell(_r, _program, _program)
+with tempfile.TemporaryDirectory() as _folder:
+    _outside = Outside(Path(_folder, "outside"))
+    with open_runtime(f"sqlite:///{_folder}/runs.db", _outside) as _runtime:
+        for _program in ("order", *PAYS):
+            tell(_runtime, _outside, _program, _program)
 gc.collect()
 gc.freeze()  # a collection in a forked process would copy all of this one

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -16,7 +18,7 @@ from abstractruntime import Runtime
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.runtime.crashes import boundaries
-from tests.runtime.crashes.checking import approve
+from tests.runtime.crashes.checking import answer
 from tests.runtime.crashes.programs import PROGRAMS, Outside
 from tests.runtime.crashes.treasurers import treasurers
 
@@ -77,7 +79,7 @@ def story(
     if kills is not None:
         boundaries.at(*kills, boundaries.kill)
     with open_runtime(url, outside) as runtime:
-        tell(runtime, program, id, work)
+        tell(runtime, outside, program, id, work)
     if trace is not None:
         boundaries.write_trace(trace)
 
@@ -87,13 +89,14 @@ def work_in_a_loop(runtime: Runtime) -> int:
     return asyncio.run(runtime.worker().run(until="idle"))
 
 
-def tell(runtime: Runtime, program: str, id: str, work: Callable[[Runtime], int] = Runtime.work) -> None:
-    """Begins a run, works on it, approves what it asks, and goes on until its end."""
+def tell(
+    runtime: Runtime, outside: Outside, program: str, id: str, work: Callable[[Runtime], int] = Runtime.work
+) -> None:
+    """Begins a run, works on it, answers what it and its children ask, and goes on until nothing is due."""
     run = runtime.start(program, id, id=id)
-    while work(runtime) and run.waits:
-        for wait in run.waits:
-            if wait.reason == "approval":
-                approve(wait)
+    while work(runtime):
+        for each in [run, *run.children]:
+            answer(each, outside)
 
 
 def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection, seconds: float = 30.0) -> None:
@@ -104,13 +107,21 @@ def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection,
         runtime.work()
 
 
+def stopped_worker(url: str, outside: Outside, name: str, number: int) -> None:
+    """Works on what is due. At one boundary it stands still, as a machine that is suspended."""
+    boundaries.install()
+    boundaries.at(name, number, lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    with open_runtime(url, outside) as runtime:
+        runtime.work()
+
+
 def meet(test: Connection) -> None:
     """Lets the test know that this process has come here, and waits for its answer."""
     test.send("here")
     test.recv()
 
 
-def received(process: Connection, expected: object = "here") -> None:
+def received(process: Any, expected: object = "here") -> None:
     """Waits until a process has sent something."""
     assert process.poll(PATIENCE_SECONDS), "the process has sent nothing"
     assert process.recv() == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -17,7 +17,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport) and report.when == "teardown":
-                for row, column, good, count in (value for name, value in report.user_properties if name == PROPERTY):
+                cells: list[Any] = [value for name, value in report.user_properties if name == PROPERTY]
+                for row, column, good, count in cells:
                     survived[row, column] += good
                     tried[row, column] += count
     if not tried:

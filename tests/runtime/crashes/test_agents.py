@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections import Counter
 
@@ -11,7 +12,7 @@ import pytest
 from tests.runtime.crashes.boundaries import NOTES
 from tests.runtime.crashes.checking import check, finish
 from tests.runtime.crashes.conftest import Place
-from tests.runtime.crashes.processes import exit_code, story
+from tests.runtime.crashes.processes import ended, exit_code, is_stopped, running, stopped_worker, story
 from tests.runtime.crashes.treasurers import PAYS
 
 pytestmark = pytest.mark.process
@@ -57,3 +58,20 @@ def test_agent_killed_at_any_boundary_is_finished_by_another_worker(place: Place
             assert exit_code(story, place.url, place.outside, agent, id, (name, number)) == -signal.SIGKILL
             check_agent(place, agent, id)
             place.survived()
+
+
+@pytest.mark.parametrize("boundary", [("in the model", 2), ("in a tool, after its work", 1)])
+def test_agent_that_was_stopped_past_its_lease_changes_nothing(place: Place, boundary: tuple[str, int]):
+    place.crash("SIGSTOP past the lease, an agent")
+    run = place.runtime.start("treasurer", "a", id="a")
+    with running(stopped_worker, place.url, place.outside, *boundary) as late:
+        assert is_stopped(late)
+        check_agent(place, "treasurer", "a")
+        before = run.info
+        assert late.pid is not None
+        os.kill(late.pid, signal.SIGCONT)
+        assert ended(late) == 0
+    assert run.info == before
+    assert place.outside.done()["pay Ann of a"] == 1
+    check(place.runtime, "a")
+    place.survived()

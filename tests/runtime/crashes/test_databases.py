@@ -10,7 +10,8 @@ import resource
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -62,6 +63,19 @@ def reporting_worker(url: str, outside: Outside, meets: tuple[str, int], test: C
     worker(url, outside, meets, test)
 
 
+@contextmanager
+def gone(place: Place) -> Generator[None]:
+    """Stops the server during `with`; a file is locked by this process."""
+    if place.server is not None:
+        place.server.stop()
+        yield
+        place.server.start()
+        return
+    with closing(sqlite3.connect(place.folder / "runs.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+
+
 @pytest.mark.parametrize(
     ("place", "boundary"),
     [
@@ -78,19 +92,10 @@ def test_database_that_is_gone_for_seconds_loses_and_repeats_nothing(place: Plac
     ours, theirs = FORKS.Pipe()
     with running(reporting_worker, place.url, place.outside, boundary, theirs) as process:
         received(ours)
-        if place.server is None:
-            other = sqlite3.connect(place.folder / "runs.db", isolation_level=None)
-            other.execute("BEGIN IMMEDIATE")
-        else:
-            place.server.stop()
-        ours.send("go on")
-        for _ in range(RETRIES[place.database]):
-            received(ours, "retry")
-        if place.server is None:
-            other.rollback()
-            other.close()
-        else:
-            place.server.start()
+        with gone(place):
+            ours.send("go on")
+            for _ in range(RETRIES[place.database]):
+                received(ours, "retry")
         assert ended(process) == 0
     info = run.info
     assert (info.status, info.fence) == ("completed", 1)

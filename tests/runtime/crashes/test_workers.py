@@ -37,20 +37,13 @@ from tests.runtime.crashes.processes import (
     open_runtime,
     received,
     running,
+    stopped_worker,
     worker,
 )
 from tests.runtime.crashes.programs import PROGRAMS, Outside
 
 pytestmark = pytest.mark.process
 RUNS = 1000
-
-
-def stopped_worker(url: str, outside: Outside, name: str, number: int) -> None:
-    """Works on what is due. At one boundary it stands still, as a machine that is suspended."""
-    boundaries.install()
-    boundaries.at(name, number, lambda: os.kill(os.getpid(), signal.SIGSTOP))
-    with open_runtime(url, outside) as runtime:
-        runtime.work()
 
 
 @pytest.mark.parametrize(
@@ -223,8 +216,8 @@ def worker_of_trees(url: str, test: Connection) -> None:
 
 def test_cancel_interrupts_the_effects_of_a_run_and_of_its_children(place: Place):
     place.crash("a cancel while tools run")
-    leaf = {"hangs": False, "children": {}}
-    middle = {"hangs": False, "children": {"leaf": leaf, "worker": {"hangs": True, "children": {}}}}
+    leaf: JSON = {"hangs": False, "children": {}}
+    middle: JSON = {"hangs": False, "children": {"leaf": leaf, "worker": {"hangs": True, "children": {}}}}
     with Runtime(place.url, programs=[TREE]) as runtime, ExitStack() as stack:
         run = runtime.start(TREE, {"hangs": True, "children": {"middle": middle}}, id="root")
         processes: list[BaseProcess] = []
