@@ -15,13 +15,14 @@ from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError, RunExistsError
+from .errors import LeaseLostError, LedgerError, RunExistsError
 from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
 from .store import Change, Lease, NewItem, Store
+from .store.leases import PUT_OFF_SECONDS
 
 _log = logging.getLogger("abstractruntime")
 _DECISIONS: Final = ("repeat", "skip", "result")
@@ -53,12 +54,17 @@ class Engine:
         then it is given back.
 
         Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
-        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
+        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker. A run
+        with a damaged item or record is put off for an hour.
         """
+        advance = _Advance(self, lease, runtime, max_steps)
         try:
-            await _Advance(self, lease, runtime, max_steps).run()
+            await advance.run()
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
+        except LedgerError as error:
+            _log.error("the run %r is put off: %s", lease.run, error)
+            await advance.put_off()
 
     def kind(self, own: Mapping[str, object], name: str) -> EffectKind | None:
         """Returns a kind of effects, of those of a program or of all."""
@@ -109,6 +115,10 @@ class _Advance:
                 await self._execute()
             else:
                 await self._recover()
+
+    async def put_off(self) -> None:
+        """Gives the run back as it is, so that nobody takes it for a while."""
+        await self._call(self._store.release, self._lease, self._now() + PUT_OFF_SECONDS)
 
     async def _give_back(self) -> None:
         """Gives the run back before its next effect or item, so that any worker goes on."""

@@ -13,11 +13,10 @@ from abstractcore.database import Statement
 
 from ..json_documents import parsed
 from ..records import Limits, OpenWait, Spent
-from .leases import Lease
+from .leases import PUT_OFF_SECONDS, Lease
 from .tables import inbox, runs, waits
 
 _log = logging.getLogger("abstractruntime")
-_PUT_OFF_SECONDS: Final = 3600.0
 _b = bindparam
 _EXTEND: Final = Statement(
     update(runs)
@@ -126,7 +125,7 @@ def _readable(connection: Connection, row: Any, waits: Mapping[str, Sequence[Any
         return _lease(row, waits[row.id], now)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         _log.error("the run %r cannot be read, verify it: abstractcore runs verify %s: %r", row.id, row.id, error)
-        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + _PUT_OFF_SECONDS)
+        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + PUT_OFF_SECONDS)
         return None
 
 
