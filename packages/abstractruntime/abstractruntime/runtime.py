@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -84,7 +85,7 @@ class Runtime:
         if limits is not None and not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected Limits(...), got {type(limits).__name__}", path="limits")
         new = NewRun(
-            id=new_id(id),
+            id=uuid.uuid4().hex if id is None else check_name(id, "id"),
             program=name,
             input=canonical(input, "input"),
             limits=limits or limits_of(self.programs.get(name)),
