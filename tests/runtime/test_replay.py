@@ -82,7 +82,7 @@ def test_a_step_after_a_decision_is_replayed(make_runtime: Make, clock: Any) -> 
     runtime.work()
     assert run.replay(program) == [7]
     last = [*run.ledger()][-1]
-    assert last.body["sends"][0]["id"] == f"{run.id}:{last.seq}:0"
+    assert last.body["sends"][0]["id"] == f"sent:{run.id}:{last.seq}:0"
 
 
 def test_results_have_the_same_order_when_they_are_replayed(make_runtime: Make) -> None:

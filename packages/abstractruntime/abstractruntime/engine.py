@@ -171,8 +171,7 @@ class _Advance:
             self._steps_left -= 1
         try:
             state = None if lease.state is None else parsed(lease.state)
-            given = replace(item, payload=copied(item.payload), error=copied(item.error))  # which it may change
-            made = stepping.checked(self._program.step(state, given), item)
+            made = stepping.checked(self._program.step(state, stepping.given(item)), item)
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
             else:
