@@ -425,6 +425,22 @@ def test_damaged_rows_are_named(make_runtime: Make) -> None:
         assert (caught.value.run, caught.value.hint) == ("a", "See what is wrong: abstractcore runs verify a")
 
 
+def test_damaged_item_holds_up_no_other_run(make_runtime: Make, clock: VirtualClock) -> None:
+    runtime = make_runtime(ECHO)
+    bad, good = (runtime.start(ECHO, id=id) for id in ("bad", "good"))
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_inbox SET payload = X'00' WHERE run = 'bad'")
+    runtime.work()
+    assert (bad.status, good.status) == ("running", "completed")
+    assert (bad.info.owner, bad.info.due_at) == (None, clock.time_of_day() + 3600)
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_inbox SET payload = X'31' WHERE run = 'bad'")
+    clock.advance(3600)
+    runtime.work()
+    assert bad.output == 1
+    check(runtime, "bad", ECHO)
+
+
 THREADS = 20
 
 

@@ -89,10 +89,6 @@ class _Advance:
         self._is_begun = False
         self._steps_left = max_steps
 
-    async def put_off(self) -> None:
-        """Gives the run back, to be looked at again in an hour."""
-        await self._call(self._store.release, self._lease, self._now() + PUT_OFF_SECONDS)
-
     async def run(self) -> None:
         lease = self._lease
         self._state()
@@ -119,6 +115,10 @@ class _Advance:
                 await self._execute()
             else:
                 await self._recover()
+
+    async def put_off(self) -> None:
+        """Gives the run back as it is, so that nobody takes it for a while."""
+        await self._call(self._store.release, self._lease, self._now() + PUT_OFF_SECONDS)
 
     async def _give_back(self) -> None:
         """Gives the run back before its next effect or item, so that any worker goes on."""
@@ -171,8 +171,7 @@ class _Advance:
             self._steps_left -= 1
         state = self._state()
         try:
-            given = replace(item, payload=copied(item.payload), error=copied(item.error))  # which it may change
-            made = stepping.checked(self._program.step(state, given), item)
+            made = stepping.checked(self._program.step(state, stepping.given(item)), item)
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
             else:

@@ -80,7 +80,7 @@ class _Replayed:
         return parsed(data)
 
     def _step(self) -> Step:
-        return self._program.step(parsed(self._before), self._item)
+        return self._program.step(parsed(self._before), stepping.given(self._item))
 
     def _different_state(self, made: JSON) -> str:
         """Returns what is different in a state of which the record has the hash only."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 
 from .effects import EffectResult
 from .errors import ProgramError
-from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member
+from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, copied, digest, member
 from .limits import limits_of, warnings
 from .programs import (
     INTERRUPTED,
@@ -148,6 +148,11 @@ def to_parent(lease: Lease, output: JSON, error: JSON) -> list[NewItem]:
         return []
     payload = canonical({"payload": output, "error": error}, "output", depth=MAX_DEPTH + DEPTH_AROUND)
     return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
+
+
+def given(item: Item) -> Item:
+    """Returns an item for a step, which may change its values: its record has them as they came."""
+    return replace(item, payload=copied(item.payload), error=copied(item.error))
 
 
 def item_data(item: Item) -> dict[str, JSON]:

@@ -13,12 +13,10 @@ from abstractcore.database import Statement
 
 from ..json_documents import parsed
 from ..records import Limits, OpenWait, Spent
-from .leases import Lease
+from .leases import PUT_OFF_SECONDS, Lease
 from .tables import inbox, runs, waits
 
 _log = logging.getLogger("abstractruntime")
-PUT_OFF_SECONDS: Final = 3600.0
-"""When a run that cannot be read is looked at again."""
 _b = bindparam
 _EXTEND: Final = Statement(
     update(runs)

@@ -6,12 +6,16 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import Final
 
 from abstractcore.ports import Interruption
 
 from ..errors import LeaseLostError
 from ..json_documents import JSON
 from ..records import ENDED, Limits, OpenWait, Spent, Status
+
+PUT_OFF_SECONDS: Final = 3600.0
+"""How long nobody takes a run whose row or items are damaged."""
 
 
 @dataclass(eq=False, slots=True)
