@@ -242,3 +242,5 @@ def test_keys_and_programs_are_named() -> None:
         wait_for_event("interrupted")
     with pytest.raises(InvalidInputError, match="expected the agents"):
         delegate()
+    with pytest.raises(InvalidInputError, match="such as helper@1, got 'helper'"):
+        delegate("helper@1", "helper")

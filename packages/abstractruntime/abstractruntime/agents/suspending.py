@@ -68,12 +68,13 @@ def delegate(*programs: Program | str) -> ToolSpec:
 
     Raises `InvalidInputError` without programs, and for what is no program.
     """
-    names = [
-        check_name(each, f"programs[{index}]") if isinstance(each, str) else program_id(each)
-        for index, each in enumerate(programs)
-    ]
+    names = [each if isinstance(each, str) else program_id(each) for each in programs]
     if not names:
         raise InvalidInputError("expected the agents that may be given tasks", path="programs")
+    for index, name in enumerate(names):
+        if "@" not in check_name(name, f"programs[{index}]"):
+            problem = f"expected a program, or its name and version, such as {name}@1, got {name!r}"
+            raise InvalidInputError(problem, path=f"programs[{index}]")
     return _spec(
         "delegate",
         "Gives a task to another agent, and returns its answer.",
