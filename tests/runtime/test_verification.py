@@ -149,6 +149,14 @@ def test_all_runs_are_verified_and_ledgers_whose_run_is_gone(make_stored: Make) 
     }
 
 
+def test_runs_that_are_deleted_since_they_were_listed_are_left_out(make_stored: Make) -> None:
+    runtime = ordered(make_stored, "a", "b")
+    verified = runtime.verify()
+    assert next(verified).run == "a"
+    runtime.prune(0)
+    assert [*verified] == []
+
+
 @pytest.mark.parametrize("meanwhile", ["redacted", "deleted"])
 def test_a_run_that_is_changed_while_it_is_read_is_read_again(
     make_stored: Make, monkeypatch: pytest.MonkeyPatch, meanwhile: str

@@ -1,7 +1,7 @@
 """Finds what was changed in ledgers: edited, swapped and missing records, and values that do not fit their hash.
 
 Whoever can write a run's row as well as its ledger can forge both: only a head that is kept elsewhere finds that, and a
-run that was deleted as a whole (`heads.py`).
+run that was deleted as a whole (`signatures.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from .errors import LedgerError
+from .errors import LedgerError, RunNotFoundError
 from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member, parsed
 from .records import ENDED, envelope_hash
 from .store import Store
@@ -84,11 +84,15 @@ def _present(store: Store, id: str) -> StoredRun:
 def verify_all(store: Store) -> Iterator[LedgerReport]:
     """Yields the verification of every run, in the order of their ids, and of every ledger whose run is gone."""
     for id in stored_ids(store):
-        if isinstance(id, str):
-            yield verify_run(store, id)
-        else:
+        if not isinstance(id, str):
             name = repr(id)[:80]
             yield LedgerReport(name, 0, None, (Problem(name, 0, "its id is no text"),))
+            continue
+        try:
+            report = verify_run(store, id)
+        except RunNotFoundError:
+            continue  # it was deleted since it was listed
+        yield report
 
 
 def _verified(store: Store, run: StoredRun) -> LedgerReport:
