@@ -55,7 +55,9 @@ def check_outcomes(runtime: Runtime, run: str) -> None:
 
 
 def check(runtime: Runtime, run: str, program: Program) -> None:
-    """Asserts all that holds of every run."""
+    """Asserts all that holds of every run, by the tests' own reading of the rules and by that of the package."""
     check_chain(runtime, run)
     check_fold(runtime, run, program)
     check_outcomes(runtime, run)
+    runtime.run(run).verify().check()
+    assert runtime.run(run).replay(program) == runtime.store.run(run).state
