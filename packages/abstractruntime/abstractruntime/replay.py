@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 from . import stepping
 from .effects import EffectResult
 from .errors import LedgerError, ReplayError
-from .json_documents import JSON, canonical, digest, member, parsed
+from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .programs import Item, Program, Step
 from .records import Limits, Record, Spent
 from .store import Lease
@@ -80,7 +80,9 @@ class _Replayed:
         return parsed(data)
 
     def _step(self) -> Step:
-        return self._program.step(parsed(self._before), self._item)
+        item = self._item
+        given = replace(item, payload=copied(item.payload), error=copied(item.error))  # which a step may change
+        return self._program.step(parsed(self._before), given)
 
     def _different_state(self, made: JSON) -> str:
         """Returns what is different in a state of which the record has the hash only."""
