@@ -223,6 +223,25 @@ def test_a_step_that_changes_its_state_or_item_in_place_changes_nothing_else(mak
     assert run.replay(program) == {"list": [1]}
 
 
+def test_a_step_that_changes_its_item_is_called_with_the_same_one_again(make_runtime: Make) -> None:
+    calls: list[int] = []
+
+    def step(state: Any, item: Item) -> Step:
+        calls.append(1)
+        item.payload.append(len(calls))
+        return Step.complete(state=item.payload)
+
+    program = FunctionProgram("changes", step)
+    runtime = make_runtime(program)
+    run = runtime.start(program, [], id="a")
+    runtime.work()
+    assert run.state == [1]
+    with pytest.raises(ReplayError, match=r"state\[0\]: the record has 1, the step has 2"):
+        run.replay(program)
+    with pytest.raises(ReplayError, match=r"state\[0\]: one call has 3, the next one has 4"):
+        replay(program, run.ledger())
+
+
 def test_redacted_and_damaged_steps_are_not_replayed(make_runtime: Make) -> None:
     runtime = ordered(make_runtime, "a", "b")
     runtime.run("a").redact(2)
