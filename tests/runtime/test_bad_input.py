@@ -460,13 +460,13 @@ def race(runtime: Runtime, program: FunctionProgram) -> None:
     """Starts, answers and emits with the same ids in many threads."""
     runs = at_once(lambda number: runtime.start(program, 1, id="raced"))
     assert {run.id for run in runs} == {"raced"}
-    assert len(runtime.runs()) == 1
+    assert len(runtime.runs(program="raced")) == 1
     runtime.work()
     (wait,) = runtime.run("raced").waits
     answers = at_once(lambda number: wait.answer(number, id="the-answer").state)
     assert sorted(answers) == ["queued"] + ["repeated"] * (THREADS - 1)
     runtime.work()
-    events = at_once(lambda number: runtime.emit("news", number, id="the-event").state)
+    events = at_once(lambda number: runtime.emit("raced", number, id="the-event").state)
     assert sorted(events) == ["queued"] + ["repeated"] * (THREADS - 1)
     runtime.work()
     assert runtime.run("raced").status == "completed"
@@ -477,7 +477,7 @@ def race(runtime: Runtime, program: FunctionProgram) -> None:
 def race_step(state: Any, item: Item) -> Step:
     if item.kind == "start":
         return Step.wait({}, Wait("ok"))
-    return Step.wait({}, Wait("news", "event")) if item.kind == "answer" else Step.complete(item.payload)
+    return Step.wait({}, Wait("raced", "event")) if item.kind == "answer" else Step.complete(item.payload)
 
 
 RACED = FunctionProgram("raced", race_step)
