@@ -116,6 +116,20 @@ def test_paused_run_is_not_due_at_its_deadline_and_limit(make_runtime: Make, clo
     check(runtime, run.id, program)
 
 
+def test_commands_are_taken_before_items_that_came_earlier(make_runtime: Make) -> None:
+    program = FunctionProgram(
+        "waits", lambda state, item: Step.wait({}, Wait("a")) if item.kind == "start" else Step.complete(item.payload)
+    )
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run.waits[0].answer(1)
+    run.cancel()
+    runtime.work()
+    assert run.status == "cancelled"
+    check(runtime, run.id, program)
+
+
 def test_deadlines_that_have_passed_are_taken_in_their_order(make_runtime: Make, clock: VirtualClock) -> None:
     def step(state: Any, item: Item) -> Step:
         waits = [Wait("b", deadline=BEGIN + 20), Wait("c", deadline=BEGIN + 10), Wait("a", deadline=BEGIN + 20)]
