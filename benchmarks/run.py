@@ -28,6 +28,7 @@ import making
 import mcp_calls
 import outputs
 import prompted_tools
+import runs
 import server_memory
 import stages
 import streams
@@ -75,6 +76,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "video": videos.videos,
     "voice": voice.voices,
     "database": databases.statements,
+    "runs": runs.runs,
 }
 ON_REQUEST: dict[str, Callable[[Setup], list[Row]]] = {"litellm": litellm_proxy.litellm}
 """Run only if one is named: it installs what it compares with."""

@@ -151,6 +151,26 @@ def test_approve_later_goes_on_in_another_process(run):
     ]
 
 
+def test_runs_approval_pays_once_though_a_worker_is_killed(run):
+    assert run(str(EXAMPLES / "runs_approval.py")).splitlines() == [
+        "$ start",
+        "$ work",
+        "$ show",
+        'waits: approval pay {"to": "Ann", "euros": 80}',
+        "$ answer",
+        "$ work --killed-after-paying",
+        "killed by SIGKILL",
+        "$ work",
+        "$ show",
+        'waits: interrupted pay {"to": "Ann", "euros": 80}',
+        "$ answer",
+        "$ work",
+        "$ show",
+        "completed: There were 250 euros. The payment: was paid.",
+        "payments: ['80 euros to Ann']",
+    ]
+
+
 def test_extract_invoice_shows_where_each_value_stands(run):
     output, *evidence = run(str(EXAMPLES / "extract_invoice.py")).splitlines()
     assert output.startswith("Invoice(number='HL-2093', date='14 March 2026', items=[Item(name='Desk lamp, brass'")

@@ -155,6 +155,36 @@ def test_tail_prints_each_record_as_a_line(folder: Path) -> None:
     assert invoke("tail", "b", "--no-follow").stdout.count("\n") == 1
 
 
+def test_ledgers_are_verified_exported_and_pruned(folder: Path) -> None:
+    for name in ("a", "b/c"):
+        invoke("start", "treasurer@1", "{}", "--id", name)
+    invoke("cancel", "a")
+    work()
+    verified = json_of("verify")["runs"]
+    assert [(each["run"], each["records"], each["problems"]) for each in verified] == [("a", 2, []), ("b/c", 3, [])]
+    assert invoke("verify", "a").stdout.startswith("a\t2 records\tagrees\t")
+    assert invoke("export", "b/c").stdout == "b-c.zip\n"
+    assert json_of("export", "a", "-o", "kept.zip")["head"] == verified[0]["head"]
+    assert json_of("export", "a", "-o", "kept.zip", code=2)["error"]["type"] == "InvalidInputError"
+    assert json_of("prune", "--older-than", "1d")["runs"] == []
+    assert json_of("prune", "--older-than", "0s", "--dry-run") == {"runs": ["a"], "deleted": False, "exit_code": 0}
+    assert invoke("prune", "--older-than", "0s").stdout == "a\n"
+    assert [run["id"] for run in json_of("list")["runs"]] == ["b/c"]
+    assert json_of("verify", "kept.zip", "b-c.zip")["runs"] == verified
+    assert json_of("verify", "a", code=1)["error"]["type"] == "RunNotFoundError"
+
+
+def test_changed_record_is_found_with_exit_code_1(folder: Path) -> None:
+    invoke("start", "treasurer@1", "{}", "--id", "a")
+    work()
+    with Runtime("sqlite:///runs.db") as runtime, runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_ledger SET kind = 'ended' WHERE seq = 2")
+    (found,) = json_of("verify", code=1)["runs"]
+    assert found["problems"][0]["seq"] == 2
+    assert "agrees" not in invoke("verify", "a", code=1).stdout
+    assert json_of("export", "a", code=1)["error"]["type"] == "LedgerError"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [

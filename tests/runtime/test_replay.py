@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def test_a_step_after_a_decision_is_replayed(make_runtime: Make, clock: Any) -> 
     runtime.work()
     assert run.replay(program) == [7]
     last = [*run.ledger()][-1]
-    assert last.body["sends"][0]["id"] == f"{run.id}:{last.seq}:0"
+    assert last.body["sends"][0]["id"] == f"sent:{run.id}:{last.seq}:0"
 
 
 def test_results_have_the_same_order_when_they_are_replayed(make_runtime: Make) -> None:
@@ -139,7 +140,7 @@ CHANGES: dict[str, tuple[Callable[[Step], Step], str]] = {
     ),
     "sends": (
         lambda step: Step.wait(step.state, *step.waits, sends=(Send("news"),)),
-        "sends: the record has None, the step has [{'id': 'a:3:0', 'key': 'news', 'run': None}]",
+        "sends: the record has None, the step has [{'id': 'sent:a:3:0', 'key': 'news', 'run': None}]",
     ),
     "end": (lambda step: Step.complete(1, state=step.state), "waits: the record has [{"),
     "state": (
@@ -169,6 +170,15 @@ def test_a_step_that_gives_something_else_is_found_at_its_record(make_runtime: M
     )
 
 
+def test_a_step_that_refuses_an_item_which_was_applied_is_found(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.refuse("no") if item.kind == "answer" else order(state, item)
+
+    run = ordered(make_runtime, "a").run("a")
+    with pytest.raises(ReplayError, match=r"of the item 'answer' at record 4 .*: it refuses the item: no"):
+        run.replay(FunctionProgram("order", step))
+
+
 def test_a_difference_of_the_last_state_is_named(make_runtime: Make) -> None:
     run = ordered(make_runtime, "a").run("a")
 
@@ -186,8 +196,7 @@ def test_a_step_that_counts_or_looks_at_the_clock_is_found(make_runtime: Make) -
     def step(state: Any, item: Item) -> Step:
         calls.append(1)
         made = order(state, item)
-        return made if made.ended else Step(**{**{name: getattr(made, name) for name in ("effect", "waits")},
-                                              "state": {**made.state, "calls": [len(calls)]}})  # fmt: skip
+        return made if made.ended else replace(made, state={**made.state, "calls": [len(calls)]})
 
     program = FunctionProgram("order", step)
     runtime = make_runtime(program, effects={"fetch": lambda context, payload: "text"})

@@ -406,3 +406,19 @@ def test_pause_and_resume_keep_the_time_of_a_retry(make_runtime: Make, clock: An
     runtime.work()
     assert (attempts, run.status) == ([1, 2], "completed")
     check(runtime, run.id, program)
+
+
+def test_applied_items_leave_no_empty_pages(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("go"))
+
+    program = FunctionProgram("waits", step)
+    runtime = make_runtime(program)
+    for number in range(100):
+        runtime.start(program, "a" * 3000, id=f"run-{number}")  # a page each, in the inbox and then in the ledger
+    runtime.work()
+    with runtime.database.reading() as connection:
+        used, free = (connection.exec_driver_sql(f"PRAGMA {name}_count").scalar_one() for name in ("page", "freelist"))
+    assert used - free < 100 * 1.8
+    assert {row.state for row in runtime.store.inbox("run-7")} == {"applied"}
+    check(runtime, "run-7", program)

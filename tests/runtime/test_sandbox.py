@@ -649,6 +649,7 @@ def test_result_of_an_effect_is_json(trusted):
 @pytest.mark.parametrize(
     ("payload", "message"),
     [
+        (None, "payload: expected an object with code, got NoneType"),
         ({}, "code: expected text, got NoneType"),
         ({"code": "1", "files": []}, "files: expected an object"),
         ({"code": "1", "files": {"a": "%"}}, "files['a']: expected bytes in base64"),

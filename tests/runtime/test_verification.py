@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abstractruntime import LedgerError, RunNotFoundError, Runtime
+from abstractruntime import LedgerError, RunNotFoundError, Runtime, verification
 from abstractruntime.records import chained
 from abstractruntime.verification import verify_run
 from tests.runtime.orders import LARGE, ORDER, execute, ordered, waiting_order
@@ -20,9 +20,9 @@ BY_HAND = "its hash does not fit what it has, or the record before it"
 
 def found(runtime: Runtime, id: str = "a") -> list[tuple[int, str]]:
     """Returns the problems of a run, all of which name it."""
-    verification = runtime.run(id).verify()
-    assert {problem.run for problem in verification.problems} <= {id}
-    return [(problem.seq, problem.message) for problem in verification.problems]
+    problems = runtime.run(id).verify().problems
+    assert {problem.run for problem in problems} <= {id}
+    return [(problem.seq, problem.message) for problem in problems]
 
 
 def test_a_run_verifies_at_each_of_its_records(make_stored: Make) -> None:
@@ -33,8 +33,8 @@ def test_a_run_verifies_at_each_of_its_records(make_stored: Make) -> None:
     assert run.verify().check().records == 3
     run.waits[0].answer()
     runtime.work()
-    verification = run.verify().check()
-    assert (verification.ok, verification.records, verification.head) == (True, 4, run.info.head)
+    report = run.verify().check()
+    assert (report.ok, report.records, report.head) == (True, 4, run.info.head)
 
 
 CHANGES: dict[str, tuple[str, list[tuple[int, str]]]] = {
@@ -147,6 +147,26 @@ def test_all_runs_are_verified_and_ledgers_whose_run_is_gone(make_stored: Make) 
         "c": [],
         "d": ["run 'd', record 4: 1 record is missing at the end: the run has 4"],
     }
+
+
+@pytest.mark.parametrize("meanwhile", ["redacted", "deleted"])
+def test_a_run_that_is_changed_while_it_is_read_is_read_again(
+    make_stored: Make, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    runtime = ordered(make_stored, "a")
+    read = verification.stored_records
+
+    def stored_records(*arguments: Any) -> Any:
+        monkeypatch.setattr(verification, "stored_records", read)
+        _ = runtime.run("a").redact(2) if meanwhile == "redacted" else runtime.prune(0)
+        return read(*arguments)
+
+    monkeypatch.setattr(verification, "stored_records", stored_records)
+    if meanwhile == "redacted":
+        assert runtime.run("a").verify().check().records == 5
+    else:
+        with pytest.raises(RunNotFoundError):
+            verify_run(runtime.store, "a")
 
 
 def test_check_raises_the_first_problem(make_runtime: Make) -> None:

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from abstractruntime import Child, Effect, FunctionProgram, Item, NotWaitingError, Runtime, Send, Step, Wait
+from abstractruntime import (
+    Child,
+    Effect,
+    FunctionProgram,
+    Item,
+    NotWaitingError,
+    RetryPolicy,
+    Runtime,
+    Send,
+    Step,
+    Wait,
+)
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
@@ -152,6 +163,31 @@ def test_events_before_their_wait_are_kept_in_order(make_runtime: Make) -> None:
     runtime.emit("news", 3)
     runtime.work()
     assert run.output == [1, 2, 3]
+    check(runtime, run.id, program)
+
+
+def test_events_stay_kept_for_others_while_one_is_taken(make_runtime: Make, clock: Any) -> None:
+    def shaky(context: Any, payload: Any) -> None:
+        if context.attempt == 1:
+            raise OSError
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            effect = Effect("shaky", retry=RetryPolicy(seconds=10, errors=("OSError",)))
+            return Step.do({}, effect, waits=(Wait("news", "event"),))
+        return Step.wait({}, Wait("news", "event")) if item.kind == "result" else Step.complete(item.payload)
+
+    program, other = FunctionProgram("shaky", step), waiting(Wait("news", "event"))
+    runtime = make_runtime(program, other, effects={"shaky": shaky})
+    for number in (1, 2):
+        runtime.emit("news", number)
+    run = runtime.start(program)
+    runtime.work()
+    clock.advance(10)
+    runtime.work()
+    second = runtime.start(other)
+    runtime.work()
+    assert (run.output, second.output) == (1, ["event", "news", 2])
     check(runtime, run.id, program)
 
 
@@ -310,3 +346,65 @@ def test_one_step_takes_one_item(make_runtime: Make) -> None:
         states.append(run.state)
     assert states == [[], [1], [1, 2], [1, 2, 3]]
     check(runtime, run.id, program)
+
+
+def test_step_may_refuse_an_answer_and_an_event(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("day"), Wait("rain", "event"))
+        if item.payload != "Friday":
+            return Step.refuse(f"expected Friday, got {item.payload}" + "." * 1000)
+        return Step.complete(item.payload, state=state)
+
+    runtime = make_runtime(program := FunctionProgram("friday", step))
+    run = runtime.start(program)
+    runtime.work()
+    run.waits[0].answer("Monday", id="wrong")
+    runtime.emit("rain", "much", id="event")
+    records = run.info.seq
+    runtime.work()
+    assert (run.status, len(run.waits), run.info.seq) == ("waiting", 2, records)
+    run.waits[0].answer("Friday")
+    runtime.work()
+    outcomes = {row.id: (row.state, (row.outcome or "")[:27]) for row in runtime.store.inbox(run.id)}
+    assert outcomes["wrong"] == ("refused", "expected Friday, got Monday")
+    assert outcomes["event"] == ("refused", "expected Friday, got much..")
+    assert run.output == "Friday"
+    check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "problem"),
+    [
+        (Step.refuse("no"), "an item of the kind 'start' cannot be refused"),
+        (Step({}, refused="no"), "a step that refuses its item changes nothing else"),
+    ],
+)
+def test_step_that_refuses_what_it_may_not_fails_its_run(make_runtime: Make, refusal: Step, problem: str) -> None:
+    runtime = make_runtime(program := FunctionProgram("refusing", lambda state, item: refusal))
+    run = runtime.start(program)
+    runtime.work()
+    assert problem in run.error["message"]
+
+
+def test_event_that_a_run_does_not_take_is_kept_for_another_one(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.do([], Effect("send", item.payload), waits=(Wait("go"),))
+        if item.kind == "event":
+            return Step.complete(item.payload, state=state)
+        return Step.wait(state, Wait("rain", "event"), *((Wait("go"),) if item.kind == "result" else ()))
+
+    def send(context: Any, payload: Any) -> None:
+        if payload:
+            runtime.run("a").waits[0].answer()
+            runtime.emit("rain", 1)
+            runtime.emit("rain", 2)
+
+    program = FunctionProgram("first", step)
+    runtime = make_runtime(program, effects={"send": send})
+    first = runtime.start(program, True, id="a")
+    runtime.work()
+    second = runtime.start(program, False, id="b")
+    runtime.work()
+    assert (first.output, second.output) == (1, 2)

@@ -30,6 +30,7 @@ from abstractruntime import (
     Worker,
 )
 from abstractruntime.store import Change
+from tests.postgresql import running_postgresql
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
@@ -308,6 +309,35 @@ def test_number_out_of_range_is_refused(make_runtime: Make, option: str, value: 
     with pytest.raises(InvalidInputError) as caught:
         work(make_runtime(), **{option: value})
     assert caught.value.path == option
+
+
+@pytest.mark.process
+def test_workers_share_the_runs_of_postgresql_which_is_started_again() -> None:
+    done, go_on = threading.Semaphore(0), threading.Event()
+
+    def execute(context: EffectContext, payload: Any) -> int:
+        done.release()
+        assert go_on.wait(PATIENCE_SECONDS)
+        return 1
+
+    with running_postgresql() as server:
+        effects = {"work": FunctionEffect(execute, "ask")}
+        with Runtime(server.url, programs=[COUNTING, ASKING], effects=effects) as runtime:
+            started = [runtime.start(COUNTING) for _ in range(6)]
+            with working(runtime.worker(), concurrency=2), working(runtime.worker(), concurrency=4):
+                for _ in started:
+                    assert done.acquire(timeout=PATIENCE_SECONDS)
+                server.stop()
+                go_on.set()  # results come while the database is gone
+                server.start()
+                assert [run.wait_for_output(PATIENCE_SECONDS) for run in started] == [3] * 6
+                asked = runtime.start(ASKING)
+                waiting(asked)
+                asked.waits[0].answer("yes")
+                assert asked.wait_for_output(PATIENCE_SECONDS) == "yes"
+            assert {run.info.fence for run in started} == {1}
+            for run in started:
+                check(runtime, run.id, COUNTING)
 
 
 @pytest.mark.process

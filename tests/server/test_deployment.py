@@ -196,6 +196,8 @@ def test_image_is_built_of_extras_and_files_that_exist():
     assert {*extras[1].split(",")} <= {*project["optional-dependencies"]}
     context = re.findall(r"^!(.+)$", (DEPLOYMENT / "Dockerfile.dockerignore").read_text(), re.MULTILINE)
     assert {project["readme"], *project["license-files"]} <= {*context}
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {package.partition("/")[0] for package in wheel["packages"]} <= {*context}
     assert all(next(ROOT.glob(pattern), None) for pattern in context)
 
 

@@ -43,6 +43,12 @@ class EffectContext:
     note: Callable[[str, JSON], int] = field(repr=False)
     notes: Callable[[str], Sequence[JSON]] = field(repr=False)
 
+    @property
+    def tags(self) -> dict[str, str]:
+        """The run, its program and its session, as tags for the records of calls: `generate(tags=context.tags)`."""
+        session = {} if self.session is None else {"session": self.session}
+        return {"run": self.run, "program": self.program, **session}
+
 
 @runtime_checkable
 class EffectKind(Protocol):

@@ -15,13 +15,13 @@ from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError, RunExistsError
-from .json_documents import JSON, canonical, digest, member, parsed
+from .errors import LeaseLostError, LedgerError, RunExistsError
+from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
-from .store import Change, Lease, NewItem, Store
+from .store import PUT_OFF_SECONDS, Change, Lease, NewItem, Store
 
 _log = logging.getLogger("abstractruntime")
 _DECISIONS: Final = ("repeat", "skip", "result")
@@ -53,17 +53,24 @@ class Engine:
         then it is given back.
 
         Raises `DatabaseError` if the database fails for longer than is retried. A failure of the program or of an
-        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker.
+        effect is that of the run, and raises nothing. An effect that was cut short is found by the next worker. A run
+        whose rows were damaged is put off: nothing of it is executed or guessed.
         """
+        advance = _Advance(self, lease, runtime, max_steps)
         try:
-            await _Advance(self, lease, runtime, max_steps).run()
+            await advance.run()
         except LeaseLostError:
             _log.warning("the run %r was taken over by another worker", lease.run)
+        except LedgerError as error:
+            _log.error("the run %r is put off: %s", lease.run, error)
+            await advance.put_off()
 
-    def kind(self, program: Program, name: str) -> EffectKind | None:
-        """Returns a kind of effects, of the program or of all."""
-        own = program.effects.get(name) if isinstance(program, HasEffects) else None
-        return own if isinstance(own, EffectKind) else self.kinds.get(name) or found_kind(name)
+    def kind(self, own: Mapping[str, object], name: str) -> EffectKind | None:
+        """Returns a kind of effects, of those of a program or of all."""
+        kind = own.get(name)
+        if kind is not None and isinstance(kind, EffectKind):
+            return kind
+        return self.kinds.get(name) or found_kind(name)
 
 
 class _Advance:
@@ -75,11 +82,20 @@ class _Advance:
         self._lease = lease
         self._runtime = runtime
         self._program = engine.programs[lease.program]
+        # Once for all effects: it takes as long as a commit's statements.
+        self._own_kinds: Mapping[str, object] = {}
+        if isinstance(self._program, HasEffects):
+            self._own_kinds = self._program.effects
         self._is_begun = False
         self._steps_left = max_steps
 
+    async def put_off(self) -> None:
+        """Gives the run back, to be looked at again in an hour."""
+        await self._call(self._store.release, self._lease, self._now() + PUT_OFF_SECONDS)
+
     async def run(self) -> None:
         lease = self._lease
+        self._state()
         while not lease.released:
             if lease.outbox and not lease.delivered:
                 await self._call(self._store.deliver_sent, lease)
@@ -153,9 +169,10 @@ class _Advance:
         lease = self._lease
         if self._steps_left is not None:
             self._steps_left -= 1
+        state = self._state()
         try:
-            state = None if lease.state is None else parsed(lease.state)
-            made = stepping.checked(self._program.step(state, item), item)
+            given = replace(item, payload=copied(item.payload), error=copied(item.error))  # which it may change
+            made = stepping.checked(self._program.step(state, given), item)
             if made.refused is not None:
                 change = Change(refused=(number, made.refused))
             else:
@@ -189,9 +206,10 @@ class _Advance:
         try:
             result = await self._result(inflight)
             result = replace(result, value=parsed(canonical(result.value, "result")))  # as a replay reads it
-        except LeaseLostError:
-            raise
         except Exception as caught:
+            is_of_run = isinstance(caught, LeaseLostError | LedgerError) and caught.run == lease.run
+            if is_of_run:
+                raise
             result, error = EffectResult(), caught
         if lease.lost:
             raise lease.lost_error()
@@ -228,10 +246,10 @@ class _Advance:
             note=lambda kind, entry: self._store.note(lease, kind, {"key": effect["key"], "entry": entry}),
             notes=lambda kind: self._notes(kind, effect["key"]),
         )
-        with lease.interruption.of_this_call():
-            value = await self._runtime.interruptible(
-                lease.interruption, lambda: self._runtime.invoke(kind.execute, context, effect["payload"])
-            )
+        payload = copied(effect["payload"])  # which it may change
+        value = await self._runtime.interruptible(
+            lease.interruption, lambda: self._runtime.invoke(kind.execute, context, payload)
+        )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
     def _notes(self, kind: str, key: str) -> list[JSON]:
@@ -240,7 +258,7 @@ class _Advance:
         return [body["entry"] for body in bodies if member(body, "key") == key]
 
     def _kind(self, effect: JSON) -> EffectKind | None:
-        return self._engine.kind(self._program, effect["kind"])
+        return self._engine.kind(self._own_kinds, effect["kind"])
 
     async def _retry_later(self, retry: RetryPolicy, error: Exception) -> None:
         inflight = self._lease.inflight
@@ -262,10 +280,7 @@ class _Advance:
         """Repeats or resumes an effect that another worker had begun, or asks what became of it."""
         inflight = self._lease.inflight
         effect = inflight["effect"]
-        kind = self._kind(effect)
-        after: AfterCrash = effect.get("after_crash") or (
-            "ask" if kind is None else after_crash(kind, effect["payload"])
-        )
+        after = effect.get("after_crash") or self._after_crash(effect)
         if after != "ask":
             await self._begin_again(after)
             return
@@ -278,6 +293,16 @@ class _Advance:
             release=True,
         )
         await self._commit(change)
+
+    def _after_crash(self, effect: JSON) -> AfterCrash:
+        """Returns what the kind of an effect says; what is not known, is asked."""
+        try:
+            kind = self._kind(effect)
+            after = "ask" if kind is None else after_crash(kind, effect["payload"])
+        except Exception as error:
+            _log.warning("after_crash of the effects %r failed", effect["kind"], exc_info=error)
+            return "ask"
+        return after if after in ("repeat", "resume") else "ask"
 
     async def _begin_again(self, why: str, *, applied: tuple[int, str] | None = None, decided: JSON = None) -> None:
         inflight = self._lease.inflight
@@ -348,6 +373,15 @@ class _Advance:
         await self._commit(change)
 
     # Helpers
+
+    def _state(self) -> JSON:
+        """Returns the state; raises `LedgerError` if it was damaged."""
+        try:
+            return None if self._lease.state is None else parsed(self._lease.state)
+        except (ValueError, TypeError, RecursionError) as error:
+            hint = f"See what is wrong: abstractcore runs verify {self._lease.run}"
+            problem = f"the state of the run {self._lease.run!r} cannot be read: {error}"
+            raise LedgerError(problem, run=self._lease.run, hint=hint) from error
 
     def _now(self) -> float:
         return self._store.time_of(self._lease)

@@ -13,7 +13,7 @@ from abstractcore import PendingCall, ToolAnswer, from_json, to_json
 from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
 from .exports import export_run
 from .json_documents import JSON, canonical, member, parsed
-from .programs import INTERRUPTED, Program, check_name
+from .programs import INTERRUPTED, Program, check_item_id, check_name
 from .records import OpenWait, Record, RunInfo
 from .replay import replay
 from .signatures import PrivateKey
@@ -226,7 +226,7 @@ class RunWait:
 
 def new_id(given: str | None) -> str:
     """Returns the id of an item: the one that was given, or a new one."""
-    return uuid.uuid4().hex if given is None else check_name(given, "id")
+    return uuid.uuid4().hex if given is None else check_item_id(given, "id")
 
 
 def checked_sender(by: str | None) -> str | None:

@@ -34,6 +34,9 @@ def canonical(value: JSON, path: str, *, depth: int = MAX_DEPTH) -> bytes:
         data = _encode(value).encode()
     except UnicodeEncodeError:
         raise InvalidInputError("has a lone surrogate, which is not valid Unicode text", path=path) from None
+    except ValueError:
+        hint = "Write it as a text."
+        raise InvalidInputError("has an integer of too many digits for JSON", path=path, hint=hint) from None
     if len(data) > MAX_BYTES:
         hint = "Store it in a file or an artifact store, and keep its name or its hash."
         raise InvalidInputError(f"has {len(data):,} bytes of JSON, more than {MAX_BYTES:,}", path=path, hint=hint)
@@ -48,6 +51,15 @@ def parsed(data: bytes | str) -> JSON:
 def member(value: JSON, name: str) -> JSON:
     """Returns what an object has by a name; None without it, and for anything else than an object."""
     return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
+
+
+def copied(value: JSON) -> JSON:
+    """Returns a value that shares nothing that can be changed; tuples become lists."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [copied(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def digest(data: bytes) -> str:

@@ -68,6 +68,7 @@ class ModelEffect:
         if not isinstance(prompt, str):
             raise InvalidInputError("expected a text", path="effect.payload.prompt")
         request: dict[str, Any] = {**(member(payload, "options") or {}), "interruption": context.interruption}
+        request["tags"] = {**(request.get("tags") or {}), **context.tags}
         if member(payload, "system_prompt") is not None:
             request["system_prompt"] = member(payload, "system_prompt")
         llm = self._llm(member(payload, "model") or "")

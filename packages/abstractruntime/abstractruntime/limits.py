@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from abstractcore.errors import InvalidInputError
+
+from .programs import Program
 from .records import Limits, Spent
 
 _NEAR: Final = 0.8
 """The share of a limit at which the ledger gets a warning."""
+
+
+def limits_of(program: Program | None) -> Limits:
+    """Returns the limits of runs of a program that are started without others: its attribute `limits`, if it has one.
+
+    Raises `InvalidInputError` for an attribute of another type.
+    """
+    limits = getattr(program, "limits", None) or Limits()
+    if not isinstance(limits, Limits):
+        raise InvalidInputError(f"expected Limits, got {type(limits).__name__}", path="program.limits")
+    return limits
 
 
 def exceeded(limits: Limits, spent: Spent, seconds: float) -> str | None:

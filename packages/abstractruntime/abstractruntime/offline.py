@@ -6,11 +6,10 @@ import hashlib
 import json
 import pathlib
 import sys
-from collections.abc import Callable, Iterator
-from itertools import zip_longest
+from collections.abc import Callable
 from typing import IO, Any, cast
 
-PLACES = ("item.payload", "effect.payload", "output", "result.value", "entry", "error")
+PLACES = ("item.payload", "effect.payload", "output", "result.value", "entry", "error")  # of values stored apart
 
 
 def sha256(data: bytes) -> str:
@@ -21,49 +20,43 @@ def member(value: Any, name: str) -> Any:
     return cast("dict[str, Any]", value).get(name) if isinstance(value, dict) else None
 
 
-def problems(read: Callable[[str], IO[bytes]]) -> Iterator[tuple[int, str]]:
-    """Yields the number of a record and what is wrong with it. `read` opens a file of the export by its name."""
-    run, number, head, deleted, redacted = json.load(read("run.json")), 0, None, dict[int, Any](), dict[int, Any]()
-    for number, (line, written) in enumerate(
-        zip_longest(read("records.jsonl"), read("bodies.jsonl"), fillvalue=b""), 1
-    ):
-        record, body = json.loads(line), written.rstrip(b"\n")
-        own, links = record.pop("record_hash"), (record["run"], record["seq"], record["prev_hash"])
+def find(read: Callable[[str], IO[bytes]], found: list[tuple[int, str]]) -> None:
+    """Adds the number of each record that is wrong, and why. `read` opens a file of the export by its name."""
+    run, seq, head, deleted = json.load(read("run.json")), 0, None, dict[int, str]()
+    for seq, (line, written) in enumerate(zip(read("records.jsonl"), read("bodies.jsonl"), strict=True), 1):
+        record, data = json.loads(line), written.rstrip(b"\n")
+        own = record.pop("record_hash")
         hashed = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
-        if links != (run["run"], number, head) or sha256(hashed) != own:
-            yield number, "its hash does not fit what it has, or the record before it"
-        head = own
-        if not body:
-            deleted[number] = record["body"]
-            continue
-        if sha256(body) != record["body"]:
-            yield number, "its body does not fit its hash"
-        value = json.loads(body)
-        if record["kind"] == "redacted":
-            redacted[value["seq"]] = value["sha256"]
-        for place in PLACES:  # values that are stored apart
-            part: Any = value
-            for name in place.split("."):
-                part = member(part, name)
-            apart = member(part, "$artifact")
-            if apart is not None and sha256(read(f"artifacts/{apart}").read()) != apart:
-                yield number, f"the bytes of the value {apart} do not fit their hash"
-    yield from ((seq, "its body is gone, unreported") for seq, hash in deleted.items() if redacted.get(seq) != hash)
-    if (number, head) != (run["records"], run["head"]):
-        yield number, f"the run has {run['records']} records and another head"
+        if (record["run"], record["seq"], record["prev_hash"], sha256(hashed)) != (run["run"], seq, head, own):
+            found.append((seq, "its hash does not fit what it has, or the record before it"))
+        if data and sha256(data) != record["body"]:
+            found.append((seq, "its body does not fit its hash"))
+        head, body = own, json.loads(data or b"{}")
+        if not data:
+            deleted[seq] = record["body"]
+        if record["kind"] == "redacted" and deleted.get(member(body, "seq")) == member(body, "sha256"):
+            deleted.pop(member(body, "seq"), None)
+        for holder, _, name in (place.rpartition(".") for place in PLACES):
+            apart = member(member(member(body, holder) if holder else body, name), "$artifact")
+            if apart and sha256(read(f"artifacts/{apart}").read()) != apart:
+                found.append((seq, f"the bytes of the value {apart} do not fit their hash"))
+    found.extend((seq, "its body is gone, and no record reports that it was redacted") for seq in deleted)
+    if (seq, head) != (run["records"], run["head"]):
+        found.append((seq, f"the run has {run['records']} records and another head"))
 
 
 def verify(read: Callable[[str], IO[bytes]]) -> list[tuple[int, str]]:
-    """Returns what is wrong, with the number of the record: 0 for a file that cannot be read."""
+    """Returns what `find` finds, and at 0 what cannot be read."""
     found: list[tuple[int, str]] = []
     try:
-        found.extend(problems(read))
+        find(read, found)
     except Exception as error:
         found.append((0, f"a file of the export cannot be read: {error!r:.200}"))
     return found
 
 
 if __name__ == "__main__":
-    found = verify(lambda name: (pathlib.Path(__file__).parent / name).open("rb"))
-    sys.stdout.write("".join(f"record {seq}: {message}\n" for seq, message in found) or "ok\n")
-    sys.exit(1 if found else 0)
+    folder = pathlib.Path(__file__).parent
+    problems = verify(lambda name: (folder / name).open("rb"))
+    sys.stdout.write("".join(f"record {seq}: {message}\n" for seq, message in problems) or "ok\n")
+    sys.exit(1 if problems else 0)

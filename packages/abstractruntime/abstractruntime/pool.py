@@ -166,8 +166,9 @@ class Pool:
         timeout = self._poll
         while not self._stop.is_set:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), timeout)
-                return True
+                async with asyncio.timeout(timeout):  # `wait_for` of Python 3.11 loses a cancellation
+                    await self._woken.wait()
+                    return True
             timeout = await self._look()
             if timeout <= 0:
                 return True

@@ -28,6 +28,8 @@ INTERRUPTED: Final = "interrupted"
 """The key of the wait for a decision about an effect of which nobody knows whether it was done."""
 LONGEST_NAME: Final = 200
 """The longest id, key and name, in characters."""
+_RESERVED: Final = ("start:", "sent:", "copy:", "child:", "cancel:")
+"""Ids of the items that the kernel makes: one that was taken before would not be delivered."""
 _NAME: Final = re.compile(r"[^\s@/][^\s@]*")
 
 
@@ -40,6 +42,26 @@ def check_name(value: object, path: str, *, longest: int = LONGEST_NAME) -> str:
     if not value.isprintable():
         raise InvalidInputError(f"has characters that cannot be printed: {value!r:.80}", path=path)
     return value
+
+
+def check_item_id(value: object, path: str) -> str:
+    """Returns the id of an item; raises `InvalidInputError` for what cannot be one, and for those of the kernel."""
+    id = check_name(value, path)
+    if id.startswith(_RESERVED):
+        raise InvalidInputError(f"begins with {id.partition(':')[0]}:, which is reserved: {id!r:.80}", path=path)
+    return id
+
+
+def check_seconds(value: object, path: str) -> None:
+    """Raises `InvalidInputError` for what is no length of time in seconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e10:
+        raise InvalidInputError(f"expected seconds, more than 0, got {value!r:.80}", path=path)
+
+
+def check_time(value: object, path: str) -> None:
+    """Raises `InvalidInputError` for what is no time in seconds since the epoch."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        raise InvalidInputError(f"expected seconds since the epoch, got {value!r:.80}", path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +144,8 @@ class Wait:
         if self.reason not in get_args(WaitReason):
             choices = ", ".join(get_args(WaitReason))
             raise InvalidInputError(f"expected one of {choices}, got {self.reason!r:.80}", path="wait.reason")
-        if self.deadline is not None and not 0 <= self.deadline < 1e12:
-            raise InvalidInputError("expected seconds since the epoch", path="wait.deadline")
+        if self.deadline is not None:
+            check_time(self.deadline, "wait.deadline")
         if self.reason == "until" and self.deadline is None:
             raise InvalidInputError("a wait until a time needs its deadline", path="wait.deadline")
 
@@ -142,9 +164,10 @@ class Send:
 
     def __post_init__(self) -> None:
         check_name(self.key, "send.key")
-        for name in ("run", "id"):
-            if getattr(self, name) is not None:
-                check_name(getattr(self, name), f"send.{name}")
+        if self.run is not None:
+            check_name(self.run, "send.run")
+        if self.id is not None:
+            check_item_id(self.id, "send.id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +277,15 @@ class FunctionProgram:
     def step(self, state: JSON, item: Item) -> Step:
         """Returns the next step."""
         return self.function(state, item)
+
+
+def check_program_id(value: object, path: str) -> str:
+    """Returns `name@version`; raises `InvalidInputError` for anything else."""
+    id = check_name(value, path)
+    name, _, version = id.rpartition("@")
+    if not _NAME.fullmatch(name) or not _NAME.fullmatch(version):
+        raise InvalidInputError(f"expected name@version without spaces, got {id!r:.80}", path=path)
+    return id
 
 
 def program_id(program: Program) -> str:

@@ -64,10 +64,12 @@ class _Replayed:
         record, body = self._record, self._record.body
         try:
             step = stepping.checked(self._step(), self._item)
-            change = stepping.change(_lease(record), self._item, _with_ids(step, body), self._used, {}, record.seq)
+            change = stepping.change(_lease(record), self._item, _with_versions(step, body), self._used, {}, record.seq)
             again = parsed(canonical(change.records[0][1], "step"))
         except Exception as error:
             raise self._error(f"it raises {type(error).__name__}: {error}") from error
+        if step.refused is not None:
+            raise self._error(f"it refuses the item: {step.refused}")
         for name in _COMPARED:
             found = difference(member(body, name), member(again, name), name)
             if found is not None:
@@ -125,19 +127,15 @@ def _shown(value: Any) -> str:
     return "nothing" if value is _NOTHING else f"{value!r:.80}"
 
 
-def _with_ids(step: Step, body: JSON) -> Step:
-    """Returns a step with the ids and versions that were chosen when it was made, where the program gives none."""
-    sends = [
-        replace(send, id=member(old, "id")) if send.id is None else send
-        for send, old in _beside(step.sends, member(body, "sends"))
-    ]
+def _with_versions(step: Step, body: JSON) -> Step:
+    """Returns a step with the versions of children that were chosen when it was made, where the program gives none."""
     children = [
         replace(child, program=member(old, "program"))
         if "@" not in child.program and str(member(old, "program")).startswith(f"{child.program}@")
         else child
         for child, old in _beside(step.children, member(body, "children"))
     ]
-    return replace(step, sends=tuple(sends), children=tuple(children))
+    return replace(step, children=tuple(children))
 
 
 def _beside(made: Sequence[T], recorded: JSON) -> Iterator[tuple[T, JSON]]:

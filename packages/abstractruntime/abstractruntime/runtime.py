@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,8 @@ from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
-from .programs import Program, check_name, program_id
+from .limits import limits_of
+from .programs import Program, check_name, check_program_id, check_seconds, check_time, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
@@ -40,6 +42,7 @@ class Runtime:
         synchronous: Literal["normal", "full"] = "normal",
         clock: Clock | None = None,
     ) -> None:
+        check_seconds(lease_seconds, "lease_seconds")
         database = place if isinstance(place, Database) else Database(place, synchronous=synchronous)
         self._owned = None if isinstance(place, Database) else database
         self.database = database
@@ -72,15 +75,20 @@ class Runtime:
         """Creates a run, and returns it at once: a worker takes it. The same id, program and input are one run.
 
         `program` is one, `name@version`, or a name, of which the version added last is taken. `due_at` is when it
-        begins, in seconds since the epoch. Raises `RunExistsError` for an id that another run has,
-        `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an input that is no JSON.
+        begins, in seconds since the epoch; `limits` are by default those of the program. Raises `RunExistsError` for an
+        id that another run has, `UnknownProgramError` for a name that is not known, and `InvalidInputError` for an
+        input that is no JSON.
         """
-        name = program if isinstance(program, str) else self.add(program)
+        name = self._known(program if isinstance(program, str) else self.add(program))
+        if due_at is not None:
+            check_time(due_at, "due_at")
+        if limits is not None and not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected Limits(...), got {type(limits).__name__}", path="limits")
         new = NewRun(
-            id=new_id(id),
-            program=self._known(name),
+            id=uuid.uuid4().hex if id is None else check_name(id, "id"),
+            program=name,
             input=canonical(input, "input"),
-            limits=limits or Limits(),
+            limits=limits or limits_of(self.programs.get(name)),
             session=None if session is None else check_name(session, "session"),
             due_at=due_at,
         )
@@ -88,8 +96,8 @@ class Runtime:
         return Run(self.store, new.id)
 
     def run(self, id: str) -> Run:
-        """Returns a run; raises `RunNotFoundError`."""
-        self.store.run(id)
+        """Returns a run; raises `RunNotFoundError`, and `InvalidInputError` for what is no id."""
+        self.store.run(check_name(id, "id"))
         return Run(self.store, id)
 
     def runs(
@@ -176,7 +184,7 @@ class Runtime:
 
     def _known(self, name: str) -> str:
         if "@" in name:
-            return check_name(name, "program")
+            return check_program_id(name, "program")
         versions = [each for each in self.programs if each.rpartition("@")[0] == name]
         if not versions:
             known = ", ".join(self.programs) or "none"

@@ -11,9 +11,20 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 
 from .effects import EffectResult
 from .errors import ProgramError
-from .json_documents import JSON, canonical, digest, member
-from .limits import warnings
-from .programs import INTERRUPTED, LONGEST_NAME, Effect, Item, Program, RetryPolicy, Step, Wait
+from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member
+from .limits import limits_of, warnings
+from .programs import (
+    INTERRUPTED,
+    LONGEST_NAME,
+    Child,
+    Effect,
+    Item,
+    Program,
+    RetryPolicy,
+    Step,
+    Wait,
+    check_program_id,
+)
 from .records import Spent
 from .store import Change, Lease, NewItem, NewRun
 
@@ -30,6 +41,8 @@ def checked(step: object, item: Item) -> Step:
         if item.kind not in ("answer", "event"):
             raise InvalidInputError(f"an item of the kind {item.kind!r} cannot be refused", path="step.refused")
         return step
+    if step.ended not in (None, "completed", "failed"):
+        raise InvalidInputError(f"expected completed or failed, got {step.ended!r:.80}", path="step.ended")
     if step.ended is not None and (step.effect is not None or step.waits):
         raise InvalidInputError("a run that has ended has no effect and waits for nothing", path="step.ended")
     if step.ended is None and step.effect is None and not step.waits:
@@ -64,24 +77,19 @@ def change(
         made.status = step.ended or "waiting"
         made.release = True
     if step.waits:
+        for wait in step.waits:
+            canonical(wait.asked, f"waits.{wait.key}.asked")
         body["waits"] = [_wait_data(wait) for wait in step.waits]
     sends = [
         NewItem(
-            send.id or f"{lease.run}:{seq}:{number}", "event", canonical(send.payload, f"sends[{number}].payload"),
+            send.id or f"sent:{lease.run}:{seq}:{number}", "event", canonical(send.payload, f"sends[{number}].payload"),
             send.run, send.key, lease.run,
         )
         for number, send in enumerate(step.sends)
     ]  # fmt: skip
     if step.sends:
         body["sends"] = [{"id": each.id, "key": each.key, "run": each.run} for each in sends]
-    made.children = [
-        NewRun(
-            child.run or _child_id(lease.run, child.key), _program(child.program, programs),
-            canonical(child.input, f"children.{child.key}.input"), parent=lease.run, parent_key=child.key,
-            session=child.session or lease.session,
-        )
-        for child in step.children
-    ]  # fmt: skip
+    made.children = [_new_child(lease, child, _program(child.program, programs), programs) for child in step.children]
     if step.children:
         body["children"] = [{"id": each.id, "key": each.parent_key, "program": each.program} for each in made.children]
     if step.ended is not None:
@@ -138,7 +146,7 @@ def to_parent(lease: Lease, output: JSON, error: JSON) -> list[NewItem]:
     """Returns the item that tells a parent of the end of its child."""
     if lease.parent is None:
         return []
-    payload = canonical({"payload": output, "error": error}, "output")
+    payload = canonical({"payload": output, "error": error}, "output", depth=MAX_DEPTH + DEPTH_AROUND)
     return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
 
 
@@ -209,6 +217,18 @@ def _warnings(lease: Lease, before: Spent, after: Spent) -> list[tuple[str, dict
     return [("warning", {"limit": name}) for name in warnings(lease.limits, before, after)]
 
 
+def _new_child(lease: Lease, child: Child, program: str, programs: Mapping[str, Program]) -> NewRun:
+    return NewRun(
+        id=child.run or _child_id(lease.run, child.key),
+        program=program,
+        input=canonical(child.input, f"children.{child.key}.input"),
+        limits=limits_of(programs.get(program)),
+        parent=lease.run,
+        parent_key=child.key,
+        session=child.session or lease.session,
+    )
+
+
 def _child_id(run: str, key: str) -> str:
     """Returns the id of a child that has none of its own: of a long one, the end is a hash."""
     id = f"{run}/{key}"
@@ -218,7 +238,7 @@ def _child_id(run: str, key: str) -> str:
 def _program(name: str, programs: Mapping[str, Program]) -> str:
     """Returns `name@version` of a child's program: the latest version that is known, if it has none."""
     if "@" in name:
-        return name
+        return check_program_id(name, "children.program")
     found = [each for each in programs if each.rpartition("@")[0] == name]
     if not found:
         hint = f"Register it: Runtime(..., programs=[...]). Known: {', '.join(programs) or 'none'}."

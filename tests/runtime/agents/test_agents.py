@@ -20,14 +20,15 @@ from abstractcore import (
     ToolPolicy,
     create_llm,
     from_json,
+    subscribe,
     to_json,
     tool,
 )
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Interruption
-from abstractcore.schema import Usage
+from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
-from abstractruntime import NotWaitingError, Run, Runtime, RunWait
+from abstractruntime import Limits, NotWaitingError, Run, Runtime, RunWait
 from abstractruntime.agents import Agent
 from tests.runtime.agents.treasury import paid, pays_twice, results, treasurer
 from tests.runtime.checks import check
@@ -168,6 +169,35 @@ def test_output_has_the_requested_type(make_runtime: Make) -> None:
     assert run.output == {"number": 7, "total": "9.50"}
 
 
+def test_output_is_the_data_of_a_final_tool(make_runtime: Make) -> None:
+    class Verdict(BaseModel):
+        guilty: bool
+
+    replies = [ScriptedReply.tool_call("Verdict", {"guilty": False})]
+    agent = Agent("judge", model="scripted", replies=replies, tools=[Verdict], policy=ToolPolicy())
+    _, run = started(make_runtime, agent)
+    assert run.output == {"guilty": False}
+
+
+def test_records_of_calls_name_the_run(make_runtime: Make, payments: Path) -> None:
+    records: list[CallRecord] = []
+    with subscribe(records.append) as subscription:
+        runtime, run = started(make_runtime, treasurer(payments), id="a", session="s")
+        run.waits[0].allow()
+        runtime.work()
+        subscription.flush()
+    assert [record.tags for record in records] == [{"run": "a", "program": "treasurer@1", "session": "s"}] * 3
+
+
+def test_limits_of_an_agent_hold_for_runs_that_are_started_without_others(make_runtime: Make, payments: Path) -> None:
+    agent = treasurer(payments, limits=Limits(steps=2))
+    runtime, run = started(make_runtime, agent)
+    run.waits[0].allow()
+    runtime.work()
+    assert (run.status, run.error["type"], paid(payments)) == ("failed", "LimitReached", [])
+    assert runtime.start(agent, "Pay!", limits=Limits(tokens=9)).info.limits == Limits(tokens=9)
+
+
 def test_tokens_of_each_turn_are_counted_once(make_runtime: Make, payments: Path) -> None:
     def replies(call: Any) -> ScriptedReply:
         usage = Usage(input=10, output=1)
@@ -292,6 +322,27 @@ def test_payment_of_a_worker_that_is_told_to_stop_is_not_guessed(make_runtime: M
     runtime.work()
     assert run.output == "250 | was paid"
     check(runtime, run.id, agent)
+
+
+async def allow(pending: PendingCall) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("approve", [None, lambda pending: True, allow])
+def test_no_policy_lets_a_payment_run_again_that_may_have_been_made(
+    make_runtime: Make, clock: VirtualClock, payments: Path, approve: Any
+) -> None:
+    policy = ToolPolicy(approve=approve)
+    with pytest.raises(Stopped):
+        started(make_runtime, treasurer(payments, at=stopping("after pay"), policy=policy), id="a")
+    clock.advance(31)
+    runtime = make_runtime(treasurer(payments, policy=policy))
+    runtime.work()
+    run = runtime.run("a")
+    assert ([wait.reason for wait in run.waits], paid(payments)) == (["interrupted"], ["Ann 80"])
+    run.waits[0].result("was paid")
+    runtime.work()
+    assert run.output == "250 | was paid"
 
 
 def test_call_that_waits_still_waits_after_a_worker_was_stopped_in_another_one(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from abstractcore import ModelCall, ToolPolicy, tool
+from abstractcore import InputRequired, ModelCall, Question, ToolContext, ToolPolicy, tool
 from abstractcore.errors import InvalidInputError
 from abstractcore.testing import ScriptedReply, VirtualClock
-from abstractruntime import FunctionProgram, Item, Run, Runtime, Step
+from abstractruntime import FunctionProgram, Item, Limits, Run, Runtime, Step
 from abstractruntime.agents import Agent, ask_user, delegate, wait_for_event, wait_until
 from tests.runtime.agents.treasury import results
 from tests.runtime.checks import check
@@ -78,8 +78,6 @@ def test_tool_without_a_function_cannot_be_allowed(make_runtime: Make) -> None:
 
 
 def test_tool_that_asks_gets_the_answers_to_its_questions(make_runtime: Make) -> None:
-    from abstractcore import InputRequired, Question, ToolContext
-
     @tool(read_only=True)
     def book(context: ToolContext[None]) -> str:
         if context.input is None:
@@ -162,19 +160,21 @@ def test_event_is_waited_for_by_one_call_at_a_time(make_runtime: Make) -> None:
     assert run.output == "The event came. | invalid arguments: shipped: another call waits for it already"
 
 
-def helper(name: str = "helper", **options: Any) -> Agent:
+def helper(**options: Any) -> Agent:
     """Returns an agent that answers with its task."""
-    return Agent(name, model="scripted", replies=lambda call: f"did: {call.messages[-1].text}", **options)
+    return Agent("helper", model="scripted", replies=lambda call: f"did: {call.messages[-1].text}", **options)
 
 
 TASK = ("delegate", {"agent": "helper@1", "task": "tidy up"})
 
 
 def test_task_is_done_by_another_agent(make_runtime: Make) -> None:
-    runtime, run = started(make_runtime, agent := agent_that_calls(TASK, tools=[delegate(helper())]), other := helper())
+    other = helper(limits=Limits(tokens=1000))
+    runtime, run = started(make_runtime, agent := agent_that_calls(TASK, tools=[delegate(other)]), other)
     assert run.output == "did: tidy up"
     (child,) = run.children
     assert (child.info.program, child.info.parent, child.output) == ("helper@1", "a", "did: tidy up")
+    assert child.info.limits == Limits(tokens=1000)
     check(runtime, "a", agent)
     check(runtime, child.id, other)
 

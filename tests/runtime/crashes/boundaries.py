@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
@@ -44,6 +45,7 @@ NOTES: Final = ("start", "request", "reply", "decision", "intent", "step", "end"
 
 _passages: Counter[str] = Counter()
 _trace: list[str] = []
+_lock = threading.Lock()
 _notes: list[str] = []
 """What this process is noting in a journal."""
 _actions: dict[tuple[str, int], Callable[[], object]] = {}
@@ -51,9 +53,10 @@ _actions: dict[tuple[str, int], Callable[[], object]] = {}
 
 def passed(name: str) -> None:
     """Counts a passage; does what was asked for at this one."""
-    _passages[name] += 1
-    _trace.append(name)
-    action = _actions.pop((name, _passages[name]), None) or _actions.pop(("any", len(_trace)), None)
+    with _lock:
+        _passages[name] += 1
+        _trace.append(name)
+        action = _actions.pop((name, _passages[name]), None) or _actions.pop(("any", len(_trace)), None)
     if action is not None:
         action()
 
@@ -74,7 +77,9 @@ def write_trace(file: Path) -> None:
 
 
 def install() -> None:
-    """Wraps the boundaries in this process."""
+    """Wraps the boundaries in this process, and counts from now on."""
+    _passages.clear()
+    _trace.clear()
     _around(Store, "claim", after=lambda _, result: passed("claimed") if result else None)
     _around(Store, "next_item", after=lambda _, result: passed("item taken") if result else None)
     _around(Store, "commit", before=_committing, after=_committed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -63,20 +64,36 @@ def open_runtime(url: str, outside: Outside, *, seconds: float = 30.0, clock: Cl
 
 
 def story(
-    url: str, outside: Outside, program: str, id: str, kills: tuple[str, int] | None, trace: Path | None = None
+    url: str,
+    outside: Outside,
+    program: str,
+    id: str,
+    kills: tuple[str, int] | None = None,
+    trace: Path | None = None,
+    work: Callable[[Runtime], int] = Runtime.work,
 ) -> None:
-    """Begins a run, works on it, approves what it asks, and goes on until its end, or until this process is killed."""
+    """Does all of `tell`, or what comes before this process is killed."""
     boundaries.install()
     if kills is not None:
         boundaries.at(*kills, boundaries.kill)
     with open_runtime(url, outside) as runtime:
-        run = runtime.start(program, id, id=id)
-        while runtime.work() and run.waits:
-            for wait in run.waits:
-                if wait.reason == "approval":
-                    approve(wait)
+        tell(runtime, program, id, work)
     if trace is not None:
         boundaries.write_trace(trace)
+
+
+def work_in_a_loop(runtime: Runtime) -> int:
+    """Works on many runs at once, in an event loop."""
+    return asyncio.run(runtime.worker().run(until="idle"))
+
+
+def tell(runtime: Runtime, program: str, id: str, work: Callable[[Runtime], int] = Runtime.work) -> None:
+    """Begins a run, works on it, approves what it asks, and goes on until its end."""
+    run = runtime.start(program, id, id=id)
+    while work(runtime) and run.waits:
+        for wait in run.waits:
+            if wait.reason == "approval":
+                approve(wait)
 
 
 def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection, seconds: float = 30.0) -> None:

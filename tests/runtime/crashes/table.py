@@ -22,7 +22,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
                     tried[row, column] += count
     if not tried:
         return
-    rows = [*dict.fromkeys(row for row, _ in tried)]
+    rows = sorted(dict.fromkeys(row for row, _ in tried), key=lambda row: row.partition(":")[0])
     columns = sorted({column for _, column in tried}, reverse=True)
     width = max(map(len, rows))
     terminalreporter.section("crash matrix: survived")

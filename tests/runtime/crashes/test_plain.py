@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import signal
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
+from abstractruntime import Runtime
 from tests.runtime.crashes.boundaries import NAMES
 from tests.runtime.crashes.checking import check, end_leases, finish
 from tests.runtime.crashes.conftest import Place
-from tests.runtime.crashes.processes import exit_code, story
+from tests.runtime.crashes.processes import exit_code, story, work_in_a_loop
 
 pytestmark = pytest.mark.process
 
 
-def trace(place: Place) -> list[str]:
+def trace(place: Place, work: Callable[[Runtime], int] = Runtime.work) -> list[str]:
     """Returns the names of all passages of an order without a crash."""
     file = place.folder / "trace"
-    assert exit_code(story, place.url, place.outside, "order", "calm", None, file) == 0
+    assert exit_code(story, place.url, place.outside, "order", "calm", None, file, work) == 0
     check(place.runtime, "calm", "calm/audit")
     return json.loads(file.read_text(encoding="utf-8"))
 
@@ -59,4 +61,15 @@ def test_worker_that_recovers_from_a_kill_is_killed_too(place: Place):
         end_leases(place.runtime)
         assert exit_code(story, place.url, place.outside, "order", id, ("any", second)) in (-signal.SIGKILL, 0)
         check_order(place, id, kills=2)
+        place.survived()
+
+
+def test_event_loop_of_workers_is_killed(place: Place):
+    passages = len(trace(place, work_in_a_loop))
+    for number in range(1, passages * 4 // 5, 3):  # threads may pass a few more or less
+        id = f"killed-{number}"
+        place.crash("kill -9: an event loop")
+        exit = exit_code(story, place.url, place.outside, "order", id, ("any", number), None, work_in_a_loop)
+        assert exit == -signal.SIGKILL
+        check_order(place, id)
         place.survived()

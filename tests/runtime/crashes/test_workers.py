@@ -215,6 +215,7 @@ TREE = FunctionProgram("tree", _tree)
 
 def worker_of_trees(url: str, test: Connection) -> None:
     """Works on what is due, and lets the test know when its effect hangs."""
+    boundaries.install()
     boundaries.at("in the effect, before its work", 1, lambda: test.send("here"))
     with Runtime(url, programs=[TREE], effects={"hang": FunctionEffect(hang)}, lease_seconds=0.3) as runtime:
         runtime.work()

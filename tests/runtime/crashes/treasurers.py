@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from abstractcore import ModelCall, TextPart, ToolResult, tool
+from abstractcore import Allow, ModelCall, PendingCall, Suspend, TextPart, ToolPolicy, ToolResult, tool
 from abstractcore.testing import ScriptedReply
 from abstractruntime.agents import Agent
 from tests.runtime.crashes.boundaries import passed
@@ -32,6 +32,11 @@ def _pays_two(name: str, results: list[str]) -> Any:
     return look + ann + bob
 
 
+def _allow(pending: PendingCall) -> Allow | Suspend:
+    """Allows calls, but no interrupted one: whoever is asked may repeat it."""
+    return Suspend() if pending.reason == "interrupted" else Allow()
+
+
 PAYS: dict[str, tuple[Callable[[str, list[str]], Any], tuple[str, ...]]] = {
     "treasurer": (_pays_one, ("Ann",)),
     "treasurer-of-two": (_pays_two, ("Ann", "Bob")),
@@ -40,7 +45,9 @@ PAYS: dict[str, tuple[Callable[[str, list[str]], Any], tuple[str, ...]]] = {
 
 
 def treasurers(outside: Outside) -> list[Agent]:
-    """Returns agents that look at a balance, and pay once somebody has approved it. The prompt is a name."""
+    """Returns an agent that pays once somebody has approved it, and one that makes three calls at once. The prompt is a
+    name.
+    """
 
     @tool(read_only=True)
     def balance(of: str) -> str:
@@ -67,6 +74,7 @@ def treasurers(outside: Outside) -> list[Agent]:
             outside.do(f"model {len(results)} {prompt}")
             return PAYS[name][0](prompt, results)
 
-        return Agent(name, model="scripted", replies=reply, max_retries=0, tools=[balance, pay])
+        policy = None if name == "treasurer" else ToolPolicy(approve=_allow)
+        return Agent(name, model="scripted", replies=reply, max_retries=0, tools=[balance, pay], policy=policy)
 
     return [made(name) for name in PAYS]

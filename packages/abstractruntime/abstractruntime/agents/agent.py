@@ -11,6 +11,7 @@ from abstractcore.errors import InvalidInputError
 from ..effects import EffectKind
 from ..json_documents import JSON, canonical, member, parsed
 from ..programs import Child, Effect, Item, RetryPolicy, Step, Wait, check_name
+from ..records import Limits
 from .suspending import answer_of, suspension
 from .turns import DEFAULT_POLICY, Turns
 
@@ -22,11 +23,13 @@ class Agent:
     """A program that answers a prompt with a model and tools: `Agent("treasurer", model="anthropic", tools=[pay])`.
 
     `model` is the name of a provider, or `provider/model`, as `create_llm` takes them with `options`, or an `LLM`. The
-    input of a run is the prompt, its output the answer: a text, or the JSON of `response_model`.
+    input of a run is the prompt, a text, or an object with `prompt` and earlier `messages`, as `generate` takes them.
+    Its output is the answer: a text, or the JSON of `response_model` or of a final tool.
 
     Without a `policy`, tools that are `read_only` run, and every other call waits for an approval. A policy of your own
-    decides instead; calls that its approver suspends wait. A turn that fails since the provider does is tried again as
-    `retry` says.
+    decides instead: calls that its approver suspends wait, and in any case those of which a crash has left no result.
+    `limits` are those of runs that are started without others, also by other agents. A turn that fails since the
+    provider does is tried again as `retry` says.
 
     Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`.
     """
@@ -39,6 +42,7 @@ class Agent:
         system: str | None = None,
         tools: Sequence[Any] = (),
         policy: ToolPolicy | None = None,
+        limits: Limits | None = None,
         response_model: Any = None,
         deps: Any = None,
         retry: RetryPolicy | None = _RETRY,
@@ -47,6 +51,7 @@ class Agent:
     ) -> None:
         self.name = check_name(name, "name", longest=90)
         self.version = version
+        self.limits = limits or Limits()
         self._retry = retry
         if policy is not None and (policy.journal is not None or policy.loop_id is not None):
             raise InvalidInputError("the run has the journal and the id of the loop", path="policy")
@@ -75,7 +80,8 @@ class Agent:
             if not isinstance(prompt, str):
                 problem = f"expected a prompt, as text or as {{'prompt': ...}}, got {type(item.payload).__name__}"
                 return Step.fail(problem, type="InvalidInputError")
-            return self._turn({"used": [0, "0"], "waits": {}}, {"prompt": prompt})
+            given: dict[str, JSON] = {"prompt": prompt, "messages": member(item.payload, "messages") or []}
+            return self._turn({"used": [0, "0"], "waits": {}}, given)
         if item.kind == "result":
             return self._ended_turn(state, item)
         return self._answered(state, item)

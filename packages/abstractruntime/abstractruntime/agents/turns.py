@@ -43,6 +43,20 @@ def approve_reads(pending: PendingCall) -> Allow | Suspend:
     return Allow() if reads else Suspend()
 
 
+def never_guessing(policy: ToolPolicy) -> ToolPolicy:
+    """Returns a policy by which a call that a crash has left without a result waits, whatever the approver says: it
+    knows what may be done, and not what was done.
+    """
+    given = policy.approve
+    if given is None:
+        return policy
+
+    def approve(pending: PendingCall) -> Any:
+        return Suspend() if pending.reason == "interrupted" else given(pending)
+
+    return replace(policy, approve=approve)
+
+
 class Turns:
     """Executes turns of one agent: the `prompt` begins a loop, `answers` continue it."""
 
@@ -63,7 +77,7 @@ class Turns:
         self._options = options
         self._system = system
         self._tools = tools
-        self._policy = policy
+        self._policy = never_guessing(policy)
         self._response_model = response_model
         self._deps = deps
 
@@ -96,8 +110,10 @@ class Turns:
         is_sync = isinstance(context.runtime, SyncRuntime)
         llm: Any = self.llm
         if loop is None:
+            request["tags"] = context.tags
             if self._system is not None:
                 request["system_prompt"] = self._system
+            request["messages"] = member(payload, "messages")
             generate = llm.generate if is_sync else llm.agenerate
             made = generate(member(payload, "prompt"), **request)
         else:
@@ -117,8 +133,8 @@ class Turns:
         if response.pending:
             value["pending"] = [parsed(to_json(pending)) for pending in response.pending]
         else:
-            typed = self._response_model is not None
-            value["answer"] = to_jsonable_python(response.output) if typed else response.content
+            is_typed = self._response_model is not None or response.output is not None
+            value["answer"] = to_jsonable_python(response.output) if is_typed else response.content
         tokens, dollars = _tokens(response.usage), response.cost or Decimal(0)
         value["used"] = [tokens, str(dollars)]
         return EffectResult(value, max(0, tokens - before[0]), max(Decimal(0), dollars - before[1]))

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore import Interruption, Tool
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import JSONObject, ToolLabel
+from abstractcore.schema import JSONObject, JSONValue, ToolLabel
 from abstractcore.tools import ToolOutput
 
 from .program import Stopped
@@ -19,12 +19,14 @@ from .sandbox import CodeResult, Sandbox
 _TOOL_GRACE_SECONDS = 10.0
 
 
-def run_code(sandbox: Sandbox, payload: JSONObject, interruption: Interruption | None = None) -> JSONObject:
+def run_code(sandbox: Sandbox, payload: JSONValue, interruption: Interruption | None = None) -> JSONObject:
     """Runs the program of a JSON document and returns its result as one; blocks.
 
     `payload` has `code`, and may have `files`: an object of base64 by path. The result has `files` too, and `stdout`,
     `stderr`, `value`, `exit_code`, `stopped` and `truncated`. Raises what `Sandbox.run` raises.
     """
+    if not isinstance(payload, Mapping):
+        raise InvalidInputError(f"expected an object with code, got {type(payload).__name__}", path="payload")
     for name in payload:
         if name not in ("code", "files"):
             raise InvalidInputError("expected code and files", path=name)

@@ -17,7 +17,8 @@ from .leases import Lease
 from .tables import inbox, runs, waits
 
 _log = logging.getLogger("abstractruntime")
-_PUT_OFF_SECONDS: Final = 3600.0
+PUT_OFF_SECONDS: Final = 3600.0
+"""When a run that cannot be read is looked at again."""
 _b = bindparam
 _EXTEND: Final = Statement(
     update(runs)
@@ -126,7 +127,7 @@ def _readable(connection: Connection, row: Any, waits: Mapping[str, Sequence[Any
         return _lease(row, waits[row.id], now)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         _log.error("the run %r cannot be read, verify it: abstractcore runs verify %s: %r", row.id, row.id, error)
-        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + _PUT_OFF_SECONDS)
+        _RELEASE.run(connection, the_id=row.id, the_fence=row.fence, the_owner=row.owner, due_at=now + PUT_OFF_SECONDS)
         return None
 
 

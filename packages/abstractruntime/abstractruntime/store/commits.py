@@ -135,7 +135,10 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         for name, content in apart:
             if _HAS_ARTIFACT.first(connection, run=lease.run, sha256=name) is None:
                 _ARTIFACT.run(connection, run=lease.run, sha256=name, body=content)
-    sends = [item for item in change.sends if not items.is_stored(connection, item.id)]
+    by_id: dict[str, items.NewItem] = {}
+    for item in change.sends:
+        by_id.setdefault(item.id, item)
+    sends = [item for item in by_id.values() if not items.is_stored(connection, item.id)]
     outbox = (0 if lease.delivered else lease.outbox) + len(sends)
     changed = _UPDATE.run(
         connection,
@@ -211,7 +214,7 @@ def _change_waits(
             _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
     for position, wait in enumerate(wanted.values()):
         if wait.key not in still:
-            asked = canonical(wait.asked, f"waits.{wait.key}.asked")
+            asked = canonical(wait.asked, f"waits.{wait.key}.asked", depth=MAX_DEPTH + DEPTH_AROUND)
             _OPEN_WAIT.run(
                 connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
                 opened=seq, position=position,

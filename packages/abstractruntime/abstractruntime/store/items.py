@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, exists, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from abstractcore.database import Statement, lock
 
@@ -75,8 +88,29 @@ _APPLY: Final = Statement(
     .where(inbox.c.number == _b("the_number"), _QUEUED)
     .values(state=_b("state"), outcome=_b("outcome"), payload=None)
 )
+_LARGE_PAYLOAD: Final = 500
+"""The payload whose space SQLite is made to use again: an UPDATE leaves it empty in its page, a DELETE joins pages."""
+_TAKE_LARGE: Final = Statement(
+    delete(inbox)
+    .where(inbox.c.number == _b("the_number"), _QUEUED, func.length(inbox.c.payload) > _LARGE_PAYLOAD)
+    .returning(*inbox.c)
+)
+_PUT_BACK: Final = Statement(insert(inbox).values({column.name: _b(column.name) for column in inbox.c}))
 _KEPT: Final = Statement(
-    select(inbox.c.number).where(inbox.c.key == _b("key"), inbox.c.state == "kept").order_by(inbox.c.number).limit(1)
+    select(inbox.c.number, inbox.c.payload)
+    .where(inbox.c.key == _b("key"), inbox.c.state == "kept")
+    .order_by(inbox.c.number)
+    .limit(1)
+)
+_BEGIN: Final = Statement(
+    update(inbox)
+    .where(inbox.c.number == _b("the_number"))
+    .values(run=_b("run"), state="applied", outcome="begins the run", payload=None)
+)
+_HAS_ITEM: Final = Statement(
+    select(inbox.c.number)
+    .where(inbox.c.run == _b("run"), _QUEUED, inbox.c.key == _b("key"), inbox.c.kind != "command")
+    .limit(1)
 )
 
 
@@ -152,7 +186,7 @@ def route(connection: Connection, row: Any, now: float) -> Delivery:
     for run in listening:
         copy = row
         if got:
-            id = f"{row.id}>{run}"
+            id = f"copy:{row.id}>{run}"
             values = NewItem(id, row.kind, row.payload, run, row.key, row.sender).values("added", now)
             INSERT.run(connection, **values)
             copy = _BY_ID.first(connection, id=id)
@@ -208,11 +242,28 @@ def refuse_all(connection: Connection, run: str) -> None:
 
 def close_item(connection: Connection, number: int, state: str, outcome: str) -> bool:
     """Gives a queued item its outcome; False if it has one."""
-    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome[:LONGEST_OUTCOME]) == 1
+    outcome = outcome[:LONGEST_OUTCOME]
+    if connection.dialect.name == "sqlite" and (row := _TAKE_LARGE.first(connection, the_number=number)) is not None:
+        closed = {"payload": None, "state": state, "outcome": outcome}
+        return _PUT_BACK.run(connection, **{**row._asdict(), **closed}) == 1
+    return _APPLY.run(connection, the_number=number, state=state, outcome=outcome) == 1
 
 
 def take_kept(connection: Connection, run: str, key: str) -> None:
-    """Gives the first kept event of a key to a run that begins to wait for it."""
+    """Gives the first kept event of a key to a run that waits for it, and that has no other item for it."""
     kept = _KEPT.first(connection, key=key)
-    if kept is not None:
+    if kept is not None and _HAS_ITEM.first(connection, run=run, key=key) is None:
         _PLACE.run(connection, the_number=kept.number, run=run, state="queued", outcome=None)
+
+
+def first_kept(connection: Connection, key: str) -> Any:
+    """Returns the number and the payload of the first kept event of a key, which nobody else takes until the end of the
+    transaction; None without one.
+    """
+    lock(connection, f"event:{key}")
+    return _KEPT.first(connection, key=key)
+
+
+def begin_run(connection: Connection, number: int, run: str) -> None:
+    """Applies a kept event: it begins a run."""
+    _BEGIN.run(connection, the_number=number, run=run)

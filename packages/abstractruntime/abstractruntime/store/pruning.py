@@ -48,7 +48,8 @@ def prune(
     wrong = sorted({*statuses} - ENDED)
     if wrong:
         raise InvalidInputError(f"expected some of {', '.join(sorted(ENDED))}, got {wrong}", path="statuses")
-    if not older_than_seconds >= 0:
+    seconds: Any = older_than_seconds
+    if type(seconds) not in (int, float) or not seconds >= 0:
         raise InvalidInputError(f"expected seconds, got {older_than_seconds!r}", path="older_than_seconds")
     before = store.time() - older_than_seconds
     pruned: list[str] = []

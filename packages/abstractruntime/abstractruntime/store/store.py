@@ -12,7 +12,7 @@ from abstractcore.database import CommitUnknownError, ConstraintError, Database,
 from abstractcore.ports import Clock
 
 from ..errors import RunExistsError
-from ..json_documents import digest
+from ..json_documents import JSON, digest, parsed
 from ..programs import Item
 from ..records import OpenWait, Record, RunInfo
 from . import claims, commits, items, reading
@@ -97,6 +97,28 @@ class Store:
 
         created = self._write(work, is_idempotent=True)
         if created:
+            self._notify()
+        return created
+
+    def create_of_event(self, key: str, make: Callable[[JSON], NewRun]) -> str | None:
+        """Creates the run that `make` returns for the payload of the first kept event of a key, which is applied by it.
+
+        Returns the id of the run, None without an event. Raises `RunExistsError` for an id that a run has.
+        """
+
+        def work(connection: Connection) -> str | None:
+            kept = items.first_kept(connection, key)
+            if kept is None:
+                return None
+            new = make(parsed(kept.payload))
+            if commits.RUN.first(connection, id=new.id) is not None:
+                raise RunExistsError(f"a run {new.id!r} exists", run=new.id)
+            commits.create(connection, new, self.now(connection))
+            items.begin_run(connection, kept.number, new.id)
+            return new.id
+
+        created = self.database.write(work, retries=self._retries)
+        if created is not None:
             self._notify()
         return created
 
