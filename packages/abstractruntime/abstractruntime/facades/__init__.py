@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from ..agents import Session
-from ..errors import RunNotFoundError
+from ..errors import NotWaitingError, RunNotFoundError
 from ..handles import Run
 from ..json_documents import JSON, member, parsed
 from ..programs import Program, program_id
@@ -84,7 +84,10 @@ class WorkflowRuntime:
         if len(found) != 1:
             open_keys = ", ".join(wait.key for wait in waits)
             raise ValueError(f"wait_key mismatch: the run waits for {open_keys}, got {wait_key!r}")
-        found[0].answer(payload)
+        try:
+            found[0].answer(payload)
+        except NotWaitingError as error:  # somebody else has answered it meanwhile
+            raise ValueError("Run is not waiting") from error
         return self.tick(workflow=workflow, run_id=run_id, max_steps=max_steps) if max_steps else self.get_state(run_id)
 
     def get_state(self, run_id: str) -> RunState:
