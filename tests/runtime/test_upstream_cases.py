@@ -44,7 +44,6 @@ def test_tests_that_pin_cases_exist() -> None:
     assert not [name for name in {case["test"] for case in CASES if case.get("test")} if not _exists(name)]
 
 
-@pytest.mark.xfail(reason="not every behaviour is pinned yet", strict=True)
 def test_each_behaviour_that_is_not_left_out_is_pinned() -> None:
     assert not [name for name, case in zip(NAMES, CASES, strict=True) if case.get("test") == ""]
 

@@ -16,7 +16,7 @@ from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
 from .limits import limits_of
-from .programs import Program, check_name, check_program_id, check_seconds, check_time, program_id
+from .programs import Program, WaitReason, check_name, check_program_id, check_seconds, check_time, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
@@ -107,10 +107,13 @@ class Runtime:
         program: str | None = None,
         session: str | None = None,
         parent: str | None = None,
+        reason: WaitReason | None = None,
         limit: int = 100,
     ) -> list[RunInfo]:
-        """Returns what is known of runs, the newest first."""
-        return self.store.runs(status=status, program=program, session=session, parent=parent, limit=limit)
+        """Returns what is known of runs, the newest first; `reason` is that of an open wait."""
+        return self.store.runs(
+            status=status, program=program, session=session, parent=parent, reason=reason, limit=limit
+        )
 
     def verify(self) -> Iterator[LedgerReport]:
         """Yields what is wrong with every run and its ledger, in the order of their ids."""

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, exists, func, select
 
 from abstractcore.database import CommitUnknownError, ConstraintError, Database, Retries, Statement
 from abstractcore.ports import Clock
 
 from ..errors import RunExistsError
 from ..json_documents import JSON, digest, parsed
-from ..programs import Item
+from ..programs import Item, WaitReason
 from ..records import OpenWait, Record, RunInfo
 from . import claims, commits, items, reading
 from .commits import Change, NewRun
@@ -273,13 +273,16 @@ class Store:
         program: str | None = None,
         session: str | None = None,
         parent: str | None = None,
+        reason: WaitReason | None = None,
         limit: int = 100,
     ) -> list[RunInfo]:
-        """Returns runs, the newest first. `program` is a name, or `name@version`."""
+        """Returns runs, the newest first. `program` is a name, or `name@version`, `reason` that of an open wait."""
         statement = select(runs).order_by(runs.c.created.desc(), runs.c.id).limit(limit)
         for column, value in ((runs.c.status, status), (runs.c.session, session), (runs.c.parent, parent)):
             if value is not None:
                 statement = statement.where(column == value)
+        if reason is not None:
+            statement = statement.where(exists().where(waits.c.run == runs.c.id, waits.c.reason == reason))
         if program is not None:
             exact = runs.c.program == program
             statement = statement.where(exact | runs.c.program.startswith(f"{program}@", autoescape=True))
