@@ -20,6 +20,7 @@ from abstractruntime.facades import (
     Runtime,
     StepPlan,
     WaitReason,
+    WaitState,
     WorkflowSpec,
 )
 from tests.runtime.checks import check
@@ -157,6 +158,19 @@ def test_handlers_give_results_and_errors(make_runtime: Make) -> None:
         state = runtime.tick(workflow=workflow, run_id=runtime.start(workflow=workflow))
         outputs.append((state.status.value, state.output, state.error))
     assert outputs == [("completed", {"answer": 4}, None), ("failed", None, "negative")]
+
+
+def test_handler_lets_a_job_end_its_effect(make_runtime: Make) -> None:
+    def submit(run: RunState, effect: Effect) -> EffectOutcome:
+        return EffectOutcome.waiting(WaitState(WaitReason.JOB, "job:7", details={"queue": "print"}))
+
+    runtime = Runtime(make_runtime(), effect_handlers={"submit": submit})
+    workflow = asks(Effect("submit", {}, "answer"), "submits")
+    run = runtime.start(workflow=workflow)
+    waiting = runtime.tick(workflow=workflow, run_id=run).waiting
+    assert waiting is not None
+    assert (waiting.reason, waiting.wait_key, waiting.details) == (WaitReason.JOB, "job:7", {"queue": "print"})
+    assert runtime.resume(workflow=workflow, run_id=run, wait_key="job:7", payload=1).output == {"answer": 1}
 
 
 def test_message_is_answered_once_though_its_worker_dies(make_runtime: Make) -> None:

@@ -78,15 +78,21 @@ class WaitState:
 
 @dataclass(frozen=True, slots=True)
 class EffectOutcome:
-    """What an effect handler returns: a result, or an error."""
+    """What an effect handler returns: a result, an error, or what the run waits for, whose answer is the result."""
 
     result: JSON = None
     error: str | None = None
+    wait: WaitState | None = None
 
     @classmethod
     def completed(cls, result: JSON = None) -> EffectOutcome:
         """Returns the outcome of an effect that was done."""
         return cls(result)
+
+    @classmethod
+    def waiting(cls, wait: WaitState) -> EffectOutcome:
+        """Returns the outcome of an effect that a user, a job or an event ends."""
+        return cls(wait=wait)
 
     @classmethod
     def failed(cls, error: str) -> EffectOutcome:

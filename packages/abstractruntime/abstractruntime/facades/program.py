@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from abstractcore.errors import InvalidInputError
 from .. import programs
 from ..effects import EffectContext, FunctionEffect
 from ..errors import ProgramError
-from ..json_documents import JSON
+from ..json_documents import JSON, member
 from ..programs import Child, Item, Send, Step, Wait, check_name
-from .data import Effect, EffectType, Handler, NodeContext, RunState, RunStatus, WorkflowSpec
+from .data import Effect, EffectType, Handler, NodeContext, RunState, RunStatus, WaitReason, WorkflowSpec
 
+_WAIT: Final = "$wait"
+"""The member of a handler's result that is a wait."""
 _REASONS: Final[dict[str, programs.WaitReason]] = {
     EffectType.ASK_USER: "input", EffectType.WAIT_EVENT: "event", EffectType.WAIT_UNTIL: "until",
 }  # fmt: skip
@@ -50,6 +52,8 @@ class WorkflowProgram:
             return Step.fail(item.error["message"], type=item.error["type"], state=state)
         if item.key == "node":
             return self._follow(item.payload, {**item.payload["plan"]})
+        if item.kind == "result" and member(item.payload, _WAIT) is not None:
+            return _waiting(state, item.payload[_WAIT])
         value = item.payload
         if item.kind == "child":
             value = {"sub_run_id": item.key.removeprefix("subworkflow:") if item.key else None, "output": value}
@@ -117,7 +121,17 @@ class WorkflowProgram:
         outcome = handler(self._run_state(context, payload), Effect(payload["type"], payload["payload"]))
         if outcome.error is not None:
             raise ProgramError(outcome.error, run=context.run)
-        return outcome.result
+        if outcome.wait is None:
+            return outcome.result
+        key = outcome.wait.wait_key or f"{payload['type']}:{context.run}:{payload['node']}"
+        return {_WAIT: {**asdict(outcome.wait), "reason": str(outcome.wait.reason), "wait_key": key}}
+
+
+def _waiting(state: JSON, wait: JSON) -> Step:
+    """Returns the step that waits for what a handler has said."""
+    reasons: dict[str, programs.WaitReason] = {WaitReason.JOB: "execution", WaitReason.EVENT: "event"}
+    asked = {name: wait[name] for name in ("prompt", "choices", "allow_free_text", "details")}
+    return Step.wait(state, Wait(wait["wait_key"], reasons.get(wait["reason"], "input"), asked=asked))
 
 
 def _effect_data(effect: Effect, run: RunState, unique: str) -> dict[str, JSON]:
