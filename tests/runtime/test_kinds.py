@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -80,8 +81,10 @@ class _Echo(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.send_response(201)
         self.send_header("Content-Type", "application/json")
+        self.send_header("Set-Cookie", "session=5678")
         self.end_headers()
-        self.wfile.write(b'{"key": "%s", "body": %s}' % (self.headers["Idempotency-Key"].encode(), body))
+        sent = {"key": self.headers["Idempotency-Key"], "secret": self.headers["Authorization"] == "Bearer 1234"}
+        self.wfile.write(json.dumps({**sent, "body": json.loads(body)}).encode())
 
     def do_GET(self) -> None:
         self.send_response(302 if self.path == "/moved" else 200)
@@ -128,6 +131,15 @@ def test_http_address_that_leaves_an_allowed_folder_is_refused(make_runtime: Mak
     kind = HttpEffect(["http://127.0.0.1:1/v1/"])
     _, error = result(make_runtime, kind, {"url": f"http://127.0.0.1:1/v1/{path}"})
     assert "is not allowed" in error["message"]
+
+
+def test_headers_of_the_kind_and_cookies_are_in_no_record(make_runtime: Make) -> None:
+    with echo_server() as address:
+        kind = HttpEffect([address], headers={"Authorization": "Bearer 1234"})
+        payload = {"url": f"{address}pay", "method": "POST", "json": 1, "headers": {"Authorization": "other"}}
+        value, error = result(make_runtime, kind, payload)
+    assert (error, value["json"]["secret"]) == (None, True)
+    assert "set-cookie" not in {name.lower() for name in value["headers"]}
 
 
 def test_http_methods_say_whether_they_are_repeated() -> None:

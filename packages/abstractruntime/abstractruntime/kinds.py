@@ -147,9 +147,19 @@ class HttpEffect:
     The payload has `url`, and perhaps `method` (GET), `headers`, and `json` or `text`; the result `status`, `headers`,
     and `json` or `text`. Requests carry the header `Idempotency-Key`, which is the same after a crash. A POST or PATCH
     is sent again then only with `idempotent=True`, for servers that honour the key; otherwise somebody is asked.
+
+    The ledger has payloads and responses whole. `headers` are sent with each request and are in no record: keys belong
+    there. Cookies of responses are left out.
     """
 
-    def __init__(self, allow: Sequence[str], *, idempotent: bool = False, timeout: float = 60.0) -> None:
+    def __init__(
+        self,
+        allow: Sequence[str],
+        *,
+        headers: Mapping[str, str] | None = None,
+        idempotent: bool = False,
+        timeout: float = 60.0,
+    ) -> None:
         for prefix in allow:
             if not prefix.startswith(("http://", "https://")) or prefix.count("/") < 3:
                 hint = "Write the address with its first slash, as in https://api.example.com/"
@@ -157,6 +167,7 @@ class HttpEffect:
                     f"expected the beginning of an address, got {prefix!r}", path="allow", hint=hint
                 )
         self._allow = tuple(allow)
+        self._headers = dict(headers or {})
         self._idempotent = idempotent
         self._timeout = timeout
 
@@ -172,7 +183,11 @@ class HttpEffect:
         url, method = str(member(payload, "url")), str(member(payload, "method") or "GET").upper()
         if not url.startswith(self._allow) or _has_parent_folders(url):
             raise InvalidInputError(f"the address {url!r:.200} is not allowed", path="effect.payload.url")
-        headers: dict[str, str] = {"Idempotency-Key": context.idempotency_key, **(member(payload, "headers") or {})}
+        headers: dict[str, str] = {
+            "Idempotency-Key": context.idempotency_key,
+            **(member(payload, "headers") or {}),
+            **self._headers,
+        }
         content = member(payload, "text")
         if "json" in payload:
             content = json.dumps(payload["json"])
@@ -186,12 +201,16 @@ class HttpEffect:
                 body += chunk
                 if len(body) > _LARGEST_RESPONSE:
                     raise InvalidInputError(f"the response has more than {_LARGEST_RESPONSE:,} bytes")
-        return {"status": response.status_code, "headers": dict(response.headers), **_content(response.headers, body)}
+        return {"status": response.status_code, "headers": _recorded(response.headers), **_content(response.headers, body)}
 
 
 def _has_parent_folders(url: str) -> bool:
     """Whether a path has `..`, also escaped: the client or a server resolves it, to an address that is not allowed."""
     return ".." in re.split(r"[/\\]", unquote(urlsplit(url).path))
+
+
+def _recorded(headers: Mapping[str, str]) -> dict[str, JSON]:
+    return {name: value for name, value in headers.items() if name.lower() != "set-cookie"}
 
 
 def _content(headers: Mapping[str, str], body: bytes) -> dict[str, JSON]:

@@ -30,7 +30,7 @@ _Programs = Annotated[
         "--programs",
         metavar="MODULE:ATTRIBUTE",
         envvar="ABSTRACTRUNTIME_PROGRAMS",
-        help="A program, a list of programs, or a dict of kinds of effects; of a module alone, all its programs. "
+        help="A program, a list of programs, or a dict of kinds of effects; of a module alone, all its programs and its dict `effects`. "
         "Looked up in the current folder first. May be repeated.",
     ),
 ]

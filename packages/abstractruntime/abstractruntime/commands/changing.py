@@ -112,7 +112,8 @@ def answer(run: str, key: str | None, given: Answer, by: str | None, store: str,
         with open_store(store) as runtime:
             wait = _wait(runtime.run(run), key)
             delivery = given.give(wait, by)
-            _show(delivery, run, f"answered {wait.key!r} of {run}", as_json=as_json)
+            line = f"sent the answer to {wait.key!r} of {run}: a worker applies it, unless another one came first"
+            _show(delivery, run, line, as_json=as_json)
 
 
 def _wait(run: Run, key: str | None) -> RunWait:
@@ -120,9 +121,10 @@ def _wait(run: Run, key: str | None) -> RunWait:
     if key is None and len(waits) == 1:
         (key,) = waits
     if key not in waits:
-        keys = ", ".join(waits) or "nothing"
+        if not waits:
+            raise NotWaitingError(f"the run {run.id!r} waits for no answer: it is {run.status}", run=run.id)
         problem = "name the wait" if key is None else f"the run {run.id!r} does not wait for {key!r}"
-        raise NotWaitingError(f"{problem}; it is {run.status}, and waits for: {keys}", run=run.id)
+        raise NotWaitingError(f"{problem}; it waits for: {', '.join(waits)}", run=run.id)
     return waits[key]
 
 

@@ -40,20 +40,23 @@ def programs_and_effects(names: Sequence[str]) -> tuple[list[Program], dict[str,
     effects: dict[str, Any] = {}
     for name in names:
         found = _values(name)
-        if isinstance(found, Mapping):
-            effects |= found
-        else:
-            programs |= {id(program): program for program in found}
+        for value in found:
+            if isinstance(value, Mapping):
+                effects |= value
+            else:
+                programs[id(value)] = value
     return [*programs.values()], effects
 
 
-def _values(name: str) -> Sequence[Program] | Mapping[str, Any]:
+def _values(name: str) -> Sequence[Program | Mapping[str, Any]]:
     module_name, colon, attribute = name.partition(":")
     if not module_name or (colon and not attribute) or module_name.endswith(".py"):
         raise InvalidInputError(f"{name!r} names no program", path="--programs", hint=_HOW)
     module = _imported(module_name)
     if not colon:
-        return [value for value in vars(module).values() if _is_program(value)]
+        effects: Any = getattr(module, "effects", None)
+        found: list[Any] = [value for value in vars(module).values() if _is_program(value)]
+        return [*found, cast("Mapping[str, Any]", effects)] if isinstance(effects, Mapping) else found
     try:
         value: Any = getattr(module, attribute)
     except AttributeError:
@@ -61,7 +64,7 @@ def _values(name: str) -> Sequence[Program] | Mapping[str, Any]:
         hint = f"It has: {', '.join(has)}." if has else "It has no programs."
         raise InvalidInputError(f"{module_name} has no {attribute!r}", path="--programs", hint=hint) from None
     if isinstance(value, Mapping):
-        return cast("Mapping[str, Any]", value)
+        return [cast("Mapping[str, Any]", value)]
     values: list[Any] = [*cast("Sequence[Any]", value)] if isinstance(value, list | tuple) else [value]
     for each in values:
         if not _is_program(each):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from ..json_documents import JSON, member
 from ..records import Record
@@ -128,9 +128,44 @@ def _decided(body: JSON) -> str:
 
 
 def _journal(body: JSON) -> str:
+    """Describes an event of an agent's loop."""
     entry = member(body, "entry")
-    names = [member(entry, name) for name in ("kind", "type", "name")]
-    return " ".join(["journal", *(each for each in names if isinstance(each, str))])
+    describe = _EVENTS.get(str(member(entry, "kind")))
+    return f"loop: {member(entry, 'kind')}" if describe is None else describe(entry)
+
+
+def _replied(entry: JSON) -> str:
+    calls = [part for part in member(member(entry, "reply"), "parts") or () if member(part, "type") == "tool_call"]
+    return f"reply: calls {', '.join(map(shown_call, calls))}" if calls else "reply: an answer"
+
+
+def _decision(entry: JSON) -> str:
+    allowed = [member(member(each, "call"), "name") for each in member(entry, "allowed") or ()]
+    waiting = [member(member(each, "call"), "name") for each in member(entry, "pending") or ()]
+    parts = [f"{', '.join(names)} {verb}" for names, verb in ((allowed, "may run"), (waiting, "waits")) if names]
+    return f"decision: {'; '.join(parts) or 'nothing to run'}"
+
+
+def _called(entry: JSON) -> str:
+    step = member(entry, "step")
+    return f"{member(member(step, 'call'), 'name')} ended: {member(step, 'outcome') or 'done'}"
+
+
+def shown_call(call: JSON) -> str:
+    """Returns a tool call in one line, as in `pay(to="Ann", euros=80)`."""
+    try:
+        arguments: JSON = json.loads(member(call, "arguments_text") or "{}")
+    except ValueError:
+        arguments = None
+    if not isinstance(arguments, dict):
+        return shortened(f"{member(call, 'name')}({member(call, 'arguments_text')})")
+    given = cast("dict[str, JSON]", arguments).items()
+    return shortened(f"{member(call, 'name')}({', '.join(f'{name}={shortened_json(value)}' for name, value in given)})")
+
+
+def shortened_json(value: JSON) -> str:
+    """Returns JSON in one short line."""
+    return shortened(json.dumps(value, ensure_ascii=False), 40)
 
 
 def _paused(body: JSON) -> str:
@@ -157,6 +192,16 @@ def _by(item: JSON) -> str:
     return f" by {sender}" if (sender := member(item, "sender")) else ""
 
 
+_EVENTS: Final[Mapping[str, Callable[[JSON], str]]] = {
+    "start": lambda entry: "loop: begin",
+    "request": lambda entry: f"request {member(entry, 'number')} of round {(member(entry, 'round') or 0) + 1}",
+    "reply": _replied,
+    "decision": _decision,
+    "intent": lambda entry: f"begin {shown_call(member(entry, 'call'))}",
+    "step": _called,
+    "end": lambda entry: f"loop: {member(entry, 'status')}",
+}
+"""By the kind of an event of an agent's journal."""
 _KINDS: Final[Mapping[str, Callable[[JSON], str]]] = {
     "created": _created,
     "step": _step,
