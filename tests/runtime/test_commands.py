@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from abstractruntime import Runtime
 from abstractruntime.commands import runs
 from abstractruntime.commands.stores import programs_and_effects
-from abstractruntime.commands.timeline import described, shortened, timeline
+from abstractruntime.commands.timeline import described, shortened, shown_call, timeline
 from abstractruntime.records import Record
 
 TREASURY = '''
@@ -106,7 +106,10 @@ def test_run_is_started_worked_on_answered_and_shown(folder: Path) -> None:
     shown = invoke("show", "invoice-17").stdout
     assert '{"price": {"euros": 80}}' in shown
     assert "1,200\t0.02" in shown
-    assert invoke("answer", "invoice-17", "--payload", "true", "--by", "ann").stdout == "answered 'go' of invoice-17\n"
+    assert (
+        invoke("answer", "invoice-17", "--payload", "true", "--by", "ann").stdout
+        == "sent the answer to 'go' of invoice-17: a worker applies it, unless another one came first\n"
+    )
     work()
     data = json_of("show", "invoice-17")
     assert data["run"]["output"] == {"paid": "paid", "error": None}
@@ -189,7 +192,7 @@ def test_changed_record_is_found_with_exit_code_1(folder: Path) -> None:
     ("arguments", "code", "problem"),
     [
         (("show", "b"), 1, "there is no run 'b'"),
-        (("answer", "a", "--allow"), 1, "waits for: nothing"),
+        (("answer", "a", "--allow"), 1, "waits for no answer"),
         (("answer", "a"), 2, "give one of --allow"),
         (("answer", "a", "--allow", "--deny"), 2, "give one of --allow"),
         (("answer", "a", "--allow", "--reason", "x"), 2, "only --deny and --skip have a reason"),
@@ -318,7 +321,7 @@ def test_timeline_has_the_time_of_each_effect_and_its_cost() -> None:
         record(2, "step", 11.0, {"item": {"kind": "start"}, "effect": {"kind": "model", "key": "effect"}}),
         record(3, "retry", 13.0, {"attempt": 1, "error": {"type": "Busy", "message": "later"}}),
         record(4, "started", 20.0, {"attempt": 2, "why": "waited"}),
-        record(5, "journal", 21.0, {"entry": {"type": "request"}}),
+        record(5, "journal", 21.0, {"entry": {"kind": "request", "number": 1, "round": 0}}),
         record(
             6,
             "step",
@@ -335,10 +338,29 @@ def test_timeline_has_the_time_of_each_effect_and_its_cost() -> None:
         "start → begin model",
         "attempt 1 failed: Busy: later",
         "begin attempt 2 (waited)",
-        "journal request",
+        "request 1 of round 1",
         "result → completed",
     ]
     assert (rows[-1].tokens, rows[-1].dollars) == (5, "0.1")
     assert described(record(7, "step", 1.0, None)) == "step (redacted)"
     assert described(record(7, "later", 1.0, {})) == "later"
     assert shortened({"a": "b" * 200}, 10) == '{"a": "bb…'
+
+
+def test_events_of_a_loop_are_described() -> None:
+    call = {"type": "tool_call", "name": "pay", "arguments_text": '{"to": "Ann", "euros": 80}'}
+    entries = (
+        ({"kind": "start"}, "loop: begin"),
+        ({"kind": "request", "number": 2, "round": 1}, "request 2 of round 2"),
+        ({"kind": "reply", "reply": {"parts": [call]}}, 'reply: calls pay(to="Ann", euros=80)'),
+        ({"kind": "reply", "reply": {"parts": [{"type": "text", "text": "Done."}]}}, "reply: an answer"),
+        ({"kind": "decision", "pending": [{"call": call}]}, "decision: pay waits"),
+        ({"kind": "decision", "allowed": [{"call": call}]}, "decision: pay may run"),
+        ({"kind": "intent", "call": call}, 'begin pay(to="Ann", euros=80)'),
+        ({"kind": "step", "step": {"call": call, "outcome": "failed"}}, "pay ended: failed"),
+        ({"kind": "end", "status": "suspended"}, "loop: suspended"),
+        ({"kind": "later"}, "loop: later"),
+    )
+    shown = [described(Record("a", 1, "journal", 1.0, {"entry": entry}, "", "")) for entry, _ in entries]
+    assert shown == [text for _, text in entries]
+    assert shown_call({"name": "pay", "arguments_text": "{broken"}) == "pay({broken)"

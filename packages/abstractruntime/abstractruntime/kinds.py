@@ -201,7 +201,11 @@ class HttpEffect:
                 body += chunk
                 if len(body) > _LARGEST_RESPONSE:
                     raise InvalidInputError(f"the response has more than {_LARGEST_RESPONSE:,} bytes")
-        return {"status": response.status_code, "headers": _recorded(response.headers), **_content(response.headers, body)}
+        return {
+            "status": response.status_code,
+            "headers": _recorded(response.headers),
+            **_content(response.headers, body),
+        }
 
 
 def _has_parent_folders(url: str) -> bool:

@@ -30,8 +30,8 @@ _Programs = Annotated[
         "--programs",
         metavar="MODULE:ATTRIBUTE",
         envvar="ABSTRACTRUNTIME_PROGRAMS",
-        help="A program, a list of programs, or a dict of kinds of effects; of a module alone, all its programs and its dict `effects`. "
-        "Looked up in the current folder first. May be repeated.",
+        help="A program, a list of programs, or a dict of kinds of effects; of a module alone, all its programs and "
+        "its dict `effects`. Looked up in the current folder first. May be repeated.",
     ),
 ]
 _By = Annotated[str | None, typer.Option(metavar="NAME", help="Who does this, for the ledger.")]
