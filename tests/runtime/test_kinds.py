@@ -121,6 +121,15 @@ def test_http_requests_are_sent_to_allowed_addresses(make_runtime: Make) -> None
         assert "is not allowed" in error["message"]
 
 
+@pytest.mark.parametrize(
+    "path", ["../admin", "a/../../admin", "%2e%2e/admin", "..%2Fadmin", ".%2e", "..\\admin", ".\t./admin"]
+)
+def test_http_address_that_leaves_an_allowed_folder_is_refused(make_runtime: Make, path: str) -> None:
+    kind = HttpEffect(["http://127.0.0.1:1/v1/"])
+    _, error = result(make_runtime, kind, {"url": f"http://127.0.0.1:1/v1/{path}"})
+    assert "is not allowed" in error["message"]
+
+
 def test_http_methods_say_whether_they_are_repeated() -> None:
     kind = HttpEffect(["https://api.example.com/"])
     rules = {method: after_crash(kind, {"method": method}) for method in ("GET", "put", "POST", "PATCH")}

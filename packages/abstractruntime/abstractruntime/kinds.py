@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 from abstractcore import LLM, Tool, create_llm
 from abstractcore.concurrency import SyncRuntime
@@ -168,7 +170,7 @@ class HttpEffect:
         import httpx2
 
         url, method = str(member(payload, "url")), str(member(payload, "method") or "GET").upper()
-        if not url.startswith(self._allow):
+        if not url.startswith(self._allow) or _has_parent_folders(url):
             raise InvalidInputError(f"the address {url!r:.200} is not allowed", path="effect.payload.url")
         headers: dict[str, str] = {"Idempotency-Key": context.idempotency_key, **(member(payload, "headers") or {})}
         content = member(payload, "text")
@@ -185,6 +187,11 @@ class HttpEffect:
                 if len(body) > _LARGEST_RESPONSE:
                     raise InvalidInputError(f"the response has more than {_LARGEST_RESPONSE:,} bytes")
         return {"status": response.status_code, "headers": dict(response.headers), **_content(response.headers, body)}
+
+
+def _has_parent_folders(url: str) -> bool:
+    """Whether a path has `..`, also escaped: the client or a server resolves it, to an address that is not allowed."""
+    return ".." in re.split(r"[/\\]", unquote(urlsplit(url).path))
 
 
 def _content(headers: Mapping[str, str], body: bytes) -> dict[str, JSON]:
