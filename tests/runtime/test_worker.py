@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -124,6 +125,18 @@ def test_functions_that_block_overlap_in_threads(make_runtime: Make) -> None:
         runtime.start(ONE)
     work(runtime)
     assert [run.output["error"] for run in runtime.runs()] == [None] * 3
+
+
+def test_effect_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Make) -> None:
+    def leave(context: EffectContext, payload: Any) -> None:
+        sys.exit(3)
+
+    runtime = make_runtime(ONE, effects={"work": FunctionEffect(leave, "repeat")})
+    runs = [runtime.start(ONE, id=f"run-{number}") for number in range(3)]
+    work(runtime)
+    for run in runs:
+        assert run.output["error"] == {"message": "the effect has called sys.exit(3)", "type": "ProgramError"}
+        check(runtime, run.id, ONE)
 
 
 def test_claims_up_to_the_free_slots_with_their_waits(make_runtime: Make) -> None:

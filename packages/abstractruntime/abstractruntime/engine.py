@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from abstractcore.concurrency import SyncRuntime
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError, LedgerError, RunExistsError
+from .errors import LeaseLostError, LedgerError, ProgramError, RunExistsError
 from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
@@ -210,6 +211,10 @@ class _Advance:
             if is_of_run:
                 raise
             result, error = EffectResult(), caught
+        except SystemExit as caught:
+            if isinstance(self._runtime, SyncRuntime):  # perhaps a signal handler of this thread has called it
+                raise
+            error = ProgramError(f"the effect has called sys.exit({caught.code!r:.80})", run=lease.run)
         if lease.lost:
             raise lease.lost_error()
         while error is not None and lease.interruption.is_set and not lease.ended and await self._take_item():
