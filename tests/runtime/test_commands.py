@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,16 @@ effects = {
 }
 number = 5
 '''
+ENDLESS = """
+from abstractruntime import FunctionProgram
+
+def step(state, item):
+    print("begun", flush=True)
+    while True:
+        pass
+
+endless = FunctionProgram("endless", step)
+"""
 PATIENCE_SECONDS = 30.0
 ALL = ("--programs", "treasury:team", "--programs", "treasury:effects")
 
@@ -303,6 +313,22 @@ def test_second_signal_needs_no_patience(folder: Path) -> None:
         worker.send_signal(signal.SIGTERM)
         worker.send_signal(signal.SIGINT)
         assert worker.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.process
+def test_third_signal_ends_a_worker_whose_step_does_not_end(folder: Path) -> None:
+    (folder / "endless.py").write_text(ENDLESS)
+    invoke("start", "endless@1", "--id", "a")
+    with command(folder, "work", "--programs", "endless") as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "begun\n"
+        codes: list[int] = []
+        for _ in range(600):  # each is sent when the one before was perhaps taken
+            worker.send_signal(signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                codes.append(worker.wait(0.05))
+                break
+        assert codes == [-signal.SIGTERM]
 
 
 def test_modules_alone_give_all_their_programs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,9 +83,9 @@ def work(
 ) -> None:
     """Work on runs of the given programs, in any number of processes, until SIGTERM or Ctrl-C.
 
-    Then no effect is begun any more; those that run have --grace seconds to end, and a second signal interrupts them at
-    once. Runs that did not end are taken on by another worker. The line `ready: ...` and lines of metrics, each one
-    JSON object, go to stderr.
+    Then no effect is begun any more; those that run have --grace seconds to end. A second signal interrupts them at
+    once, and a third one ends the process. Runs that did not end are taken on by another worker. The line `ready: ...`
+    and lines of metrics, each one JSON object, go to stderr.
     """
     from .working import WorkOptions
     from .working import work as run

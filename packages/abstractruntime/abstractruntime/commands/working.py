@@ -65,7 +65,9 @@ async def _work(worker: Worker, options: WorkOptions) -> None:
 
 @contextmanager
 def _signals(stop: Interruption, running: asyncio.Future[Any]) -> Generator[None]:
-    """In its body, a first signal stops the worker, and a second one ends its effects at once."""
+    """In its body, a first signal stops the worker, a second one ends its effects at once, and a third one ends the
+    process: a step that does not end keeps the worker from stopping.
+    """
     if threading.current_thread() is not threading.main_thread():  # which alone gets signals
         yield
         return
@@ -74,6 +76,8 @@ def _signals(stop: Interruption, running: asyncio.Future[Any]) -> Generator[None
     def handle(number: int, frame: object) -> None:
         if stop.is_set:
             loop.call_soon_threadsafe(running.cancel)
+            for each in _SIGNALS:
+                signal.signal(each, signal.SIG_DFL)
         else:
             stop.set()
 
