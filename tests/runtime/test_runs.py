@@ -422,3 +422,16 @@ def test_applied_items_leave_no_empty_pages(make_runtime: Make) -> None:
     assert used - free < 100 * 1.8
     assert {row.state for row in runtime.store.inbox("run-7")} == {"applied"}
     check(runtime, "run-7", program)
+
+
+def test_child_that_has_ended_is_not_started_again(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        return Step.wait({}, Wait("part", "child"), children=(Child("part", "count", 1),))
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects=ADD)
+    run = runtime.start(program, id="p")
+    runtime.work()
+    assert run.status == "failed"
+    assert "the child 'p/part' has ended, and its end was taken" in run.error["message"]
+    check_chain(runtime, run.id)

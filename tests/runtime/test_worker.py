@@ -139,6 +139,14 @@ def test_effect_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: M
         check(runtime, run.id, ONE)
 
 
+def test_step_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Make) -> None:
+    program = FunctionProgram("leaves", lambda state, item: sys.exit(3))
+    runtime = make_runtime(program, ONE, effects={"work": FunctionEffect(lambda context, payload: payload)})
+    left, other = runtime.start(program), runtime.start(ONE)
+    work(runtime)
+    assert (left.status, left.error["type"], other.status) == ("failed", "ProgramError", "completed")
+
+
 def test_claims_up_to_the_free_slots_with_their_waits(make_runtime: Make) -> None:
     runtime = make_runtime(ASKING)
     for number in range(60):

@@ -177,7 +177,8 @@ class _Advance:
                 change = Change(refused=(number, made.refused))
             else:
                 change = stepping.change(lease, item, made, used, self._engine.programs, lease.seq + len(records) + 1)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            self._check_exit(error)
             _log.warning("a step of the run %r failed", lease.run, exc_info=error)
             change = stepping.ended_by_error(lease, item, error, used)
         else:
@@ -212,8 +213,7 @@ class _Advance:
                 raise
             result, error = EffectResult(), caught
         except SystemExit as caught:
-            if isinstance(self._runtime, SyncRuntime):  # perhaps a signal handler of this thread has called it
-                raise
+            self._check_exit(caught)
             error = ProgramError(f"the effect has called sys.exit({caught.code!r:.80})", run=lease.run)
         if lease.lost:
             raise lease.lost_error()
@@ -231,6 +231,11 @@ class _Advance:
             error=None if error is None else stepping.error_data(error),
         )  # fmt: skip
         await self._step(item, 0, result)
+
+    def _check_exit(self, error: BaseException) -> None:
+        """Raises a `SystemExit` in this thread's own code: perhaps a signal handler has called it."""
+        if isinstance(error, SystemExit) and isinstance(self._runtime, SyncRuntime):
+            raise error
 
     async def _result(self, inflight: JSON) -> EffectResult:
         lease, effect = self._lease, inflight["effect"]

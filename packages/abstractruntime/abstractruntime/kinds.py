@@ -217,11 +217,6 @@ def _recorded(headers: Mapping[str, str]) -> dict[str, JSON]:
     return {name: value for name, value in headers.items() if name.lower() != "set-cookie"}
 
 
-def _has_parent_folders(url: str) -> bool:
-    """Whether a path has `..`, also escaped: the client or a server resolves it, to an address that is not allowed."""
-    return ".." in re.split(r"[/\\]", unquote(urlsplit(url).path))
-
-
 def _content(headers: Mapping[str, str], body: bytes) -> dict[str, JSON]:
     if "json" in headers.get("content-type", ""):
         try:

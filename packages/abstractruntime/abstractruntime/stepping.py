@@ -104,7 +104,7 @@ def change(
     return made
 
 
-def ended_by_error(lease: Lease, item: Item, error: Exception, used: EffectResult) -> Change:
+def ended_by_error(lease: Lease, item: Item, error: BaseException, used: EffectResult) -> Change:
     """Returns the change by which a run fails since its program has failed: the item is in its record."""
     where = f"the program {lease.program} failed at the item {item.kind!r}"
     problem = ProgramError(f"{where}: {type(error).__name__}: {error}", run=lease.run)

@@ -168,6 +168,8 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
             create(connection, child, now)
         elif (found.parent, found.parent_key) != (child.parent, child.parent_key):
             raise RunExistsError(f"a run {child.id!r} exists, which is no child of this one", run=lease.run)
+        elif found.status in ENDED and items.is_closed(connection, f"child:{child.id}"):
+            raise RunExistsError(f"the child {child.id!r} has ended, and its end was taken", run=lease.run)
     if is_ended:
         items.refuse_all(connection, lease.run)
     new = {**values, "inflight": inflight, "spent": spent, "seq": seq, "head": head, "outbox": outbox}

@@ -157,6 +157,12 @@ def is_stored(connection: Connection, id: str) -> bool:
     return _BY_ID.first(connection, id=id) is not None
 
 
+def is_closed(connection: Connection, id: str) -> bool:
+    """Whether an item of this id was applied or refused."""
+    row = _BY_ID.first(connection, id=id)
+    return row is not None and row.state in ("applied", "refused")
+
+
 def deliver(connection: Connection, item: NewItem, now: float) -> Delivery:
     """Stores an item and delivers it."""
     if is_stored(connection, item.id):
