@@ -127,16 +127,36 @@ def test_functions_that_block_overlap_in_threads(make_runtime: Make) -> None:
     assert [run.output["error"] for run in runtime.runs()] == [None] * 3
 
 
-def test_effect_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Make) -> None:
-    def leave(context: EffectContext, payload: Any) -> None:
-        sys.exit(3)
+async def leave_async(context: EffectContext, payload: Any) -> None:
+    sys.exit(3)
 
+
+def leave(context: EffectContext, payload: Any) -> None:
+    sys.exit(3)
+
+
+@pytest.mark.parametrize("leave", [leave, leave_async])
+def test_effect_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Make, leave: Any) -> None:
     runtime = make_runtime(ONE, effects={"work": FunctionEffect(leave, "repeat")})
     runs = [runtime.start(ONE, id=f"run-{number}") for number in range(3)]
     work(runtime)
     for run in runs:
         assert run.output["error"] == {"message": "the effect has called sys.exit(3)", "type": "ProgramError"}
         check(runtime, run.id, ONE)
+
+
+def test_run_that_was_given_up_is_an_error_of_a_worker_until_idle(
+    make_runtime: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise DatabaseError("the disk is full")
+
+    runtime = make_runtime(ONE, effects={"work": FunctionEffect(lambda context, payload: payload)})
+    run = runtime.start(ONE)
+    monkeypatch.setattr(runtime.store, "commit", fail)
+    with pytest.raises(DatabaseError, match="the disk is full"):
+        work(runtime)
+    assert run.status == "running"
 
 
 def test_step_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Make) -> None:

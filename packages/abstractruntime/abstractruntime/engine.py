@@ -8,7 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from inspect import iscoroutinefunction
+from typing import Any, Final, cast
 
 from abstractcore.concurrency import SyncRuntime
 from abstractcore.errors import InvalidInputError
@@ -16,7 +17,7 @@ from abstractcore.ports import Runtime
 
 from . import stepping
 from .effects import EffectContext, EffectKind, EffectResult, after_crash
-from .errors import LeaseLostError, LedgerError, ProgramError, RunExistsError
+from .errors import LeaseLostError, LedgerError, RunExistsError
 from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
@@ -214,7 +215,7 @@ class _Advance:
             result, error = EffectResult(), caught
         except SystemExit as caught:
             self._check_exit(caught)
-            error = ProgramError(f"the effect has called sys.exit({caught.code!r:.80})", run=lease.run)
+            error = stepping.exited(caught, lease.run)
         if lease.lost:
             raise lease.lost_error()
         while error is not None and lease.interruption.is_set and not lease.ended and await self._take_item():
@@ -257,7 +258,7 @@ class _Advance:
         )
         payload = copied(effect["payload"])  # which it may change
         value = await self._runtime.interruptible(
-            lease.interruption, lambda: self._runtime.invoke(kind.execute, context, payload)
+            lease.interruption, lambda: self._runtime.invoke(_guarded(kind), context, payload)
         )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
@@ -403,3 +404,17 @@ class _Advance:
         if call is not None:
             return await call(function, *arguments)
         return await self._runtime.call(function, *arguments, kind="files")
+
+
+def _guarded(kind: EffectKind) -> Callable[[EffectContext, JSON], Any]:
+    """Returns the function of a kind. An async one that exits would end the event loop of all runs."""
+    if not iscoroutinefunction(kind.execute):
+        return kind.execute
+
+    async def execute(context: EffectContext, payload: JSON) -> Any:
+        try:
+            return await cast("Awaitable[Any]", kind.execute(context, payload))
+        except SystemExit as error:
+            raise stepping.exited(error, context.run) from error
+
+    return execute

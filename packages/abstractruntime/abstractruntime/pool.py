@@ -60,6 +60,8 @@ class Pool:
         self._woken = asyncio.Event()
         self._poll = options.poll
         self._reported: set[str] = set()
+        self._failure: DatabaseError | None = None
+        """The last one that has cost a run its worker."""
 
     async def run(self) -> int:
         """Works until it is stopped, or nothing is due; returns how many times a run was taken on."""
@@ -70,6 +72,8 @@ class Pool:
             with self._wakeups():
                 await self._work()
             await self._finish()
+            if self._until == "idle" and self._failure is not None:
+                raise self._failure
         finally:
             reports.cancel()
             await self._interrupt()
@@ -144,6 +148,7 @@ class Pool:
             await self._engine.advance(lease, self._runtime)
         except DatabaseError as error:
             _log.warning("the run %r is given up until its lease ends: %s", lease.run, error)
+            self._failure = error
         except Exception:
             _log.exception("the run %r is given up until its lease ends", lease.run)
         finally:

@@ -24,6 +24,8 @@ from .store.pruning import prune
 from .verification import LedgerReport, Problem, verify_all
 from .worker import Worker
 
+_PROGRAMS = "Name it with its version, as in name@1, or pass it: programs=[...], or --programs MODULE in a command."
+
 
 class Runtime:
     """Runs in a database: a path or a URL, as `abstractcore.database.Database` takes them.
@@ -191,5 +193,5 @@ class Runtime:
         versions = [each for each in self.programs if each.rpartition("@")[0] == name]
         if not versions:
             known = ", ".join(self.programs) or "none"
-            raise UnknownProgramError(f"there is no program {name!r}; known: {known}", hint="Pass programs=[...].")
+            raise UnknownProgramError(f"there is no program {name!r}; known: {known}", hint=_PROGRAMS)
         return versions[-1]

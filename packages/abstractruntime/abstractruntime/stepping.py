@@ -209,6 +209,11 @@ def unknown_kind(kind: str, run: str) -> ProgramError:
     return ProgramError(f"there is no kind of effects {kind!r}", run=run, hint=hint)
 
 
+def exited(error: SystemExit, run: str) -> ProgramError:
+    """Returns the error of an effect that has called `sys.exit`."""
+    return ProgramError(f"the effect has called sys.exit({error.code!r:.80})", run=run)
+
+
 def _text(text: str) -> str:
     """Returns a text that JSON can have."""
     return text[:_LONGEST_MESSAGE].encode(errors="replace").decode()
