@@ -33,14 +33,18 @@ class LedgerJournal:
         self._context = context
         self._lock = threading.Lock()
         self._unwritten: list[JournalEntry] = []
+        self._entries: list[JournalEntry] | None = None
+        """The events so far, once they have been read: nobody else adds some."""
 
     def open(self) -> Iterable[JournalEntry]:
         """Returns the events so far; raises `JournalError` if the database fails."""
-        try:
-            notes = self._context.notes("journal")
-        except DatabaseError as error:
-            raise _unusable(error) from error
-        return [from_json(canonical(note, "entry").decode(), JournalEntry) for note in notes]
+        if self._entries is None:
+            try:
+                notes = self._context.notes("journal")
+            except DatabaseError as error:
+                raise _unusable(error) from error
+            self._entries = [from_json(canonical(note, "entry").decode(), JournalEntry) for note in notes]
+        return [*self._entries]
 
     def append(self, entry: JournalEntry) -> None:
         """Commits an event; raises `JournalLost` if another worker has the run, and `JournalError`.
@@ -65,6 +69,8 @@ class LedgerJournal:
             raise JournalLost(str(error)) from error
         except DatabaseError as error:
             raise _unusable(error) from error
+        if self._entries is not None:
+            self._entries.append(entry)
 
     def close(self) -> None:
         """Does nothing: the lease lasts until the run is given back."""
