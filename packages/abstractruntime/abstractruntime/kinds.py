@@ -183,15 +183,13 @@ class HttpEffect:
         url, method = str(member(payload, "url")), str(member(payload, "method") or "GET").upper()
         if not url.startswith(self._allow) or _has_parent_folders(url):
             raise InvalidInputError(f"the address {url!r:.200} is not allowed", path="effect.payload.url")
-        headers: dict[str, str] = {
-            "Idempotency-Key": context.idempotency_key,
-            **(member(payload, "headers") or {}),
-            **self._headers,
-        }
+        headers: dict[str, str] = {"idempotency-key": context.idempotency_key}
+        for given in (member(payload, "headers") or {}, self._headers):  # later ones replace those of one name
+            headers |= {name.lower(): value for name, value in given.items()}
         content = member(payload, "text")
         if "json" in payload:
             content = json.dumps(payload["json"])
-            headers.setdefault("Content-Type", "application/json")
+            headers.setdefault("content-type", "application/json")
         async with (
             httpx2.AsyncClient(timeout=self._timeout) as client,
             client.stream(method, url, headers=headers, content=content) as response,
