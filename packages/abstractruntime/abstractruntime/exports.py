@@ -53,7 +53,7 @@ def export_run(store: Store, id: str, path: str | Path, *, private_key: PrivateK
     A run that has not ended is written as it is now. With `private_key`, an Ed25519 key, its head is signed.
 
     Raises `LedgerError` for a run that does not verify, and `RunNotFoundError`; `InvalidInputError` for a path that
-    exists or cannot be written, and for what is no key; `MissingExtraError` if it is to be signed without
+    exists or cannot be written, and for an invalid key; `MissingExtraError` if it is to be signed without
     `cryptography`.
     """
     target = Path(path)

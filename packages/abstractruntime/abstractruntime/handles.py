@@ -230,7 +230,7 @@ def new_id(given: str | None) -> str:
 
 
 def checked_sender(by: str | None) -> str | None:
-    """Returns who sends an item; raises `InvalidInputError` for what is no name."""
+    """Returns who sends an item; raises `InvalidInputError` for an invalid name."""
     return None if by is None else check_name(by, "by")
 
 

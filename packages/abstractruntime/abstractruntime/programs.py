@@ -53,13 +53,13 @@ def check_item_id(value: object, path: str) -> str:
 
 
 def check_seconds(value: object, path: str) -> None:
-    """Raises `InvalidInputError` for what is no length of time in seconds."""
+    """Raises `InvalidInputError` for an invalid duration in seconds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e10:
         raise InvalidInputError(f"expected seconds, more than 0, got {value!r:.80}", path=path)
 
 
 def check_time(value: object, path: str) -> None:
-    """Raises `InvalidInputError` for what is no time in seconds since the epoch."""
+    """Raises `InvalidInputError` for an invalid time in seconds since the epoch."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
         raise InvalidInputError(f"expected seconds since the epoch, got {value!r:.80}", path=path)
 
@@ -289,7 +289,7 @@ def check_program_id(value: object, path: str) -> str:
 
 
 def program_id(program: Program) -> str:
-    """Returns `name@version`; raises `InvalidInputError` for what is no program."""
+    """Returns `name@version`; raises `InvalidInputError` for an invalid program."""
     for attribute in ("name", "version"):
         value = check_name(getattr(program, attribute, None), f"program.{attribute}", longest=90)
         if not _NAME.fullmatch(value):

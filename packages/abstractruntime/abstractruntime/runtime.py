@@ -98,7 +98,7 @@ class Runtime:
         return Run(self.store, new.id)
 
     def run(self, id: str) -> Run:
-        """Returns a run; raises `RunNotFoundError`, and `InvalidInputError` for what is no id."""
+        """Returns a run; raises `RunNotFoundError`, and `InvalidInputError` for an invalid id."""
         self.store.run(check_name(id, "id"))
         return Run(self.store, id)
 
@@ -125,7 +125,7 @@ class Runtime:
         """Returns a signed line for each run, with its number of records and its head, to be kept elsewhere.
 
         `private_key` is an Ed25519 key: its PEM, its 32 bytes, or one of `cryptography`. Raises `MissingExtraError`
-        without `cryptography`, and `InvalidInputError` for what is no key.
+        without `cryptography`, and `InvalidInputError` for an invalid key.
         """
         return sign_heads(self.store, private_key)
 

@@ -37,7 +37,7 @@ def sign_heads(store: Store, private_key: PrivateKey, runs: Iterable[str] | None
 
     Keep them where those who can write the database cannot. What is signed was not verified: call `verify_all` before.
 
-    Raises `MissingExtraError` without `cryptography`, `InvalidInputError` for what is no key, and `RunNotFoundError`.
+    Raises `MissingExtraError` without `cryptography`, `InvalidInputError` for an invalid key, and `RunNotFoundError`.
     """
     key = _private(private_key)
     lines: list[str] = []
@@ -62,7 +62,7 @@ def verify_heads(store: Store, lines: Iterable[str], public_key: PublicKey) -> l
 
     A run may have gone on since: the record that was its last one has the head that was signed.
 
-    Raises `MissingExtraError` without `cryptography`, and `InvalidInputError` for what is no key.
+    Raises `MissingExtraError` without `cryptography`, and `InvalidInputError` for an invalid key.
     """
     key = _public(public_key)
     problems: list[Problem] = []

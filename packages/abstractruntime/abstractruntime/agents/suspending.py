@@ -66,7 +66,7 @@ def delegate(*programs: Program | str) -> ToolSpec:
     """Returns a tool that gives a task to one of these agents, or other programs: a child of the run, whose output is
     the result. Its call waits with the reason `child`. They are given as such, or by `name@version`.
 
-    Raises `InvalidInputError` without programs, and for what is no program.
+    Raises `InvalidInputError` without programs, and for an invalid one.
     """
     names = [each if isinstance(each, str) else program_id(each) for each in programs]
     if not names:

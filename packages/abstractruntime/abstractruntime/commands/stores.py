@@ -30,7 +30,7 @@ def open_store(store: str, *, make: bool = False, **options: Any) -> Runtime:
         file = place.removeprefix(_SQLITE).partition("?")[0]
         if file and not Path(file).exists():
             hint = "Give the database: --store URL, or ABSTRACTRUNTIME_STORE."
-            raise InvalidInputError(f"there is no database {file}", path="--store", hint=hint)
+            raise InvalidInputError(f"the database {file} does not exist", path="--store", hint=hint)
     return Runtime(place, **options)
 
 
@@ -68,7 +68,7 @@ def _values(name: str) -> Sequence[Program | Mapping[str, Any]]:
     values: list[Any] = [*cast("Sequence[Any]", value)] if isinstance(value, list | tuple) else [value]
     for each in values:
         if not _is_program(each):
-            problem = f"{name} is no program, list of programs or dict of effects, but {type(each).__name__}"
+            problem = f"expected a program, a list of programs or a dict of effects, {name} has {type(each).__name__}"
             raise InvalidInputError(problem, path="--programs", hint=_HOW)
     return values
 

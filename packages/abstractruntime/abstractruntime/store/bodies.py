@@ -36,7 +36,7 @@ def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
 def decoded(data: bytes, artifact: Callable[[str], bytes | None]) -> JSON:
     """Returns the body of a record; `artifact` returns a value that is stored apart, None without it.
 
-    Raises `ValueError` for what is no JSON, and for a value that is missing or does not fit its hash.
+    Raises `ValueError` for invalid JSON, and for a value that is missing or does not fit its hash.
     """
     body = parsed(data)
     for holder, name in _marked(body):
