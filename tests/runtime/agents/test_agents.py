@@ -14,6 +14,8 @@ import pytest
 from pydantic import BaseModel
 
 from abstractcore import (
+    BadRequestError,
+    ModelCall,
     OverloadedError,
     PendingCall,
     ToolContext,
@@ -30,7 +32,7 @@ from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
 from abstractruntime import Limits, NotWaitingError, Run, Runtime, RunWait
 from abstractruntime.agents import Agent
-from tests.runtime.agents.treasury import paid, pays_twice, results, treasurer
+from tests.runtime.agents.treasury import paid, pays_once, pays_twice, results, treasurer
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
@@ -422,3 +424,55 @@ def test_answer_that_comes_during_a_turn_is_taken_after_it(make_runtime: Make, p
     runtime.work()
     assert run.output == "250 | paid Ann | paid Bob"
     check(runtime, run.id, agent)
+
+
+@pytest.mark.parametrize("work", [work, work_in_loop])
+def test_next_model_of_a_group_continues_the_loop(
+    make_runtime: Make, payments: Path, work: Callable[[Runtime], None]
+) -> None:
+    asked: list[str] = []
+
+    def fails_after_the_balance(call: ModelCall) -> Any:
+        asked.append("first")
+        return ScriptedReply.tool_call("balance", {}) if not results(call) else OverloadedError("full")
+
+    def answers(call: ModelCall) -> Any:
+        asked.append("second")
+        return pays_once(call)
+
+    first = create_llm("scripted", replies=fails_after_the_balance, max_retries=0)
+    second = create_llm("scripted", replies=answers, max_retries=0)
+    agent = treasurer(payments, model=[first, second])
+    runtime = make_runtime(agent)
+    run = runtime.start(agent, "Pay!")
+    work(runtime)
+    assert asked == ["first", "first", "second"]
+    run.waits[0].allow()
+    work(runtime)
+    assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 80"])
+    assert asked == ["first", "first", "second", "first", "second"]
+    assert [each.kind for each in run.ledger() if each.kind == "retry"] == []
+    check(runtime, run.id, agent)
+
+
+def test_turn_is_tried_again_once_each_model_of_a_group_has_failed(
+    make_runtime: Make, clock: VirtualClock, payments: Path
+) -> None:
+    failing = [create_llm("scripted", replies=[OverloadedError(f"{name} is full"), "Yes."], max_retries=0)
+               for name in ("first", "second")]  # fmt: skip
+    agent = Agent("group", model=failing)
+    runtime, run = started(make_runtime, agent)
+    (retry,) = [each.body for each in run.ledger() if each.kind == "retry"]
+    assert (run.status, retry["error"]["message"]) == ("running", "second is full")
+    clock.advance(2)
+    runtime.work()
+    assert run.output == "Yes."
+
+
+def test_request_that_a_model_refuses_is_given_to_no_other(make_runtime: Make) -> None:
+    refuses = create_llm("scripted", replies=[BadRequestError("no such option")], max_retries=0)
+    agent = Agent("group", model=[refuses, create_llm("scripted", replies=["Yes."])])
+    _, run = started(make_runtime, agent)
+    assert (run.status, run.error["type"]) == ("failed", "BadRequestError")
+    with pytest.raises(InvalidInputError, match="expected a model"):
+        Agent("none", model=[])

@@ -68,7 +68,8 @@ def treasurer(
         at(f"in model {len(results(call))}")
         return replies(call)
 
-    return Agent("treasurer", model="scripted", replies=reply, max_retries=0, tools=[balance, pay], **options)
+    scripted = {} if "model" in options else {"model": "scripted", "replies": reply, "max_retries": 0}
+    return Agent("treasurer", tools=[balance, pay], **scripted, **options)
 
 
 def paid(payments: Path) -> list[str]:

@@ -15,14 +15,16 @@ from ..records import Limits
 from .suspending import answer_of, suspension
 from .turns import DEFAULT_POLICY, Turns
 
-_RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0, errors=("JournalError",))
-"""Of turns whose model, or whose database, fails for a while: the loop goes on from its journal."""
+_RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0, errors=("JournalError", "ToolServerError"))
+"""Of turns whose model, database or server of tools fails for a while: the loop goes on from its journal."""
 
 
 class Agent:
     """A program that answers a prompt with a model and tools: `Agent("treasurer", model="anthropic", tools=[pay])`.
 
-    `model` is the name of a provider, or `provider/model`, as `create_llm` takes them with `options`, or an `LLM`. The
+    `model` is the name of a provider, or `provider/model`, as `create_llm` takes them with `options`, or an `LLM`; or a
+    group of these: if one fails, the next one continues the loop where it is. A request that is wrong in itself, or
+    that a filter has refused, is not given to another one. The
     input of a run is the prompt, a text, or an object with `prompt` and earlier `messages`, as `generate` takes them.
     Its output is the answer: a text, or the JSON of `response_model` or of a final tool.
 
@@ -38,7 +40,7 @@ class Agent:
         self,
         name: str,
         *,
-        model: str | LLM,
+        model: str | LLM | Sequence[str | LLM],
         system: str | None = None,
         tools: Sequence[Any] = (),
         policy: ToolPolicy | None = None,
@@ -55,8 +57,11 @@ class Agent:
         self._retry = retry
         if policy is not None and (policy.journal is not None or policy.loop_id is not None):
             raise InvalidInputError("the run has the journal and the id of the loop", path="policy")
+        models: Sequence[str | LLM] = [model] if isinstance(model, str | LLM) else [*model]
+        if not models:
+            raise InvalidInputError("expected a model, or several", path="model")
         self._turns = Turns(
-            model,
+            models,
             options=options,
             system=system,
             tools=tuple(tools),

@@ -5,7 +5,8 @@ The loop is the SDK's. Its journal is the ledger of the run, so after a crash it
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
@@ -26,6 +27,7 @@ from abstractcore import (
     to_json,
 )
 from abstractcore.concurrency import SyncRuntime
+from abstractcore.errors import BadRequestError, ContentFilterError, ContextOverflowError, ProviderError
 from abstractcore.schema import Usage
 
 from ..effects import EffectContext, EffectResult
@@ -33,6 +35,7 @@ from ..json_documents import JSON, canonical, member, parsed
 from ..programs import AfterCrash
 from .journal import LedgerJournal
 
+_log = logging.getLogger("abstractruntime")
 DEFAULT_POLICY: Final = ToolPolicy(approve=lambda pending: approve_reads(pending))
 """Tools that only read are run; every other call waits for an approval."""
 
@@ -58,13 +61,15 @@ def never_guessing(policy: ToolPolicy) -> ToolPolicy:
 
 
 class Turns:
-    """Executes turns of one agent: the `prompt` begins a loop, `answers` continue it."""
+    """Executes turns of one agent: the `prompt` begins a loop, `answers` continue it. If a model fails, the next one
+    continues the loop from its journal.
+    """
 
     after_crash: AfterCrash = "resume"
 
     def __init__(
         self,
-        model: str | LLM,
+        models: Sequence[str | LLM],
         *,
         options: dict[str, Any],
         system: str | None,
@@ -73,7 +78,7 @@ class Turns:
         response_model: Any,
         deps: Any,
     ) -> None:
-        self._model = model
+        self._models = [*models]
         self._options = options
         self._system = system
         self._tools = tools
@@ -81,15 +86,14 @@ class Turns:
         self._response_model = response_model
         self._deps = deps
 
-    @property
-    def llm(self) -> LLM:
-        """The LLM, made on first use."""
-        if not isinstance(self._model, str):
-            return self._model
-        provider, _, model = self._model.partition("/")
-        options: dict[str, Any] = {"model": model, **self._options} if model else self._options
-        self._model = create_llm(provider, **options)
-        return self._model
+    def llm(self, index: int) -> LLM:
+        """Returns the LLM of a model, made on first use."""
+        model = self._models[index]
+        if isinstance(model, str):
+            provider, _, name = model.partition("/")
+            options: dict[str, Any] = {"model": name, **self._options} if name else self._options
+            self._models[index] = model = create_llm(provider, **options)
+        return model
 
     def execute(self, context: EffectContext, payload: JSON) -> Any:
         """Returns the result of a turn, or an awaitable of it in an event loop.
@@ -104,28 +108,46 @@ class Turns:
             request["tools"] = self._tools
         if self._response_model is not None:
             request["response_model"] = self._response_model
-        loop = loop_of(journal)
         tokens, dollars = member(payload, "used") or (0, "0")
         before = (tokens, Decimal(dollars))
         is_sync = isinstance(context.runtime, SyncRuntime)
-        llm: Any = self.llm
-        if loop is None:
-            request["tags"] = context.tags
-            if self._system is not None:
-                request["system_prompt"] = self._system
-            request["messages"] = member(payload, "messages")
-            generate = llm.generate if is_sync else llm.agenerate
-            made = generate(member(payload, "prompt"), **request)
-        else:
-            known = {pending.digest for pending in loop.pending}
-            given = [_answer(each) for each in member(payload, "answers") or ()]
-            answers = [answer for answer in given if answer.digest in known]
-            resume = llm.resume if is_sync else llm.aresume
-            made = resume(loop, answers, **request)
-        return self._result(made, before) if is_sync else self._awaited(made, before)
 
-    async def _awaited(self, response: Awaitable[GenerateResponse[Any]], before: tuple[int, Decimal]) -> EffectResult:
-        return self._result(await response, before)
+        def made(llm: Any) -> Any:
+            """Begins or continues the loop."""
+            loop = loop_of(journal)
+            if loop is None:
+                system = {} if self._system is None else {"system_prompt": self._system}
+                given = {"tags": context.tags, "messages": member(payload, "messages"), **system, **request}
+                return (llm.generate if is_sync else llm.agenerate)(member(payload, "prompt"), **given)
+            known = {pending.digest for pending in loop.pending}
+            answers = [answer for each in member(payload, "answers") or () if (answer := _answer(each)).digest in known]
+            return (llm.resume if is_sync else llm.aresume)(loop, answers, **request)
+
+        return self._of_first(made, before) if is_sync else self._of_first_async(made, before)
+
+    def _of_first(self, made: Callable[[LLM], Any], before: tuple[int, Decimal]) -> EffectResult:
+        """Returns the result of the first model that does not fail in a way that lets the next one answer."""
+        for index in range(len(self._models) - 1):
+            try:
+                return self._result(made(self.llm(index)), before)
+            except ProviderError as error:
+                self._check_next(index, error)
+        return self._result(made(self.llm(-1)), before)
+
+    async def _of_first_async(self, made: Callable[[LLM], Any], before: tuple[int, Decimal]) -> EffectResult:
+        for index in range(len(self._models) - 1):
+            try:
+                return self._result(await made(self.llm(index)), before)
+            except ProviderError as error:
+                self._check_next(index, error)
+        return self._result(await made(self.llm(-1)), before)
+
+    def _check_next(self, index: int, error: ProviderError) -> None:
+        """Raises an error after which no other model is asked: of what is wrong with the request itself."""
+        is_of_request = isinstance(error, BadRequestError | ContentFilterError)
+        if is_of_request and not isinstance(error, ContextOverflowError):
+            raise error
+        _log.warning("the model %r failed, the next one is asked: %s", self._models[index], error)
 
     def _result(self, response: GenerateResponse[Any], before: tuple[int, Decimal]) -> EffectResult:
         loop = response.loop
