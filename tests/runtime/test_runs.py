@@ -435,3 +435,44 @@ def test_child_that_has_ended_is_not_started_again(make_runtime: Make) -> None:
     assert run.status == "failed"
     assert "the child 'p/part' has ended, and its end was taken" in run.error["message"]
     check_chain(runtime, run.id)
+
+
+def spends(name: str, dollars: str, ends: Callable[[], Step] = Step.complete, of: str | None = None) -> FunctionProgram:
+    """Returns a program that spends, perhaps after a child has ended."""
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start" and of is not None:
+            return Step.wait({}, Wait("part", "child"), children=(Child("part", of),))
+        return ends() if item.kind == "result" else Step.do({}, Effect("spend", dollars))
+
+    return FunctionProgram(name, step)
+
+
+SPEND = {"spend": lambda context, dollars: EffectResult(None, 10, Decimal(dollars))}
+
+
+def test_what_children_spend_counts_for_their_parents(make_runtime: Make) -> None:
+    last = spends("last", "0.50", lambda: Step.fail("no"))
+    middle, first = spends("middle", "0.25", of="last"), spends("first", "0.10", of="middle")
+    runtime = make_runtime(last, middle, first, effects=SPEND)
+    run = runtime.start(first, limits=Limits(dollars=Decimal(2)))
+    runtime.work()
+    (child,) = run.children
+    (grandchild,) = child.children
+    assert (grandchild.status, child.status, run.status) == ("failed", "completed", "completed")
+    spent = [each.info.spent for each in (grandchild, child, run)]
+    assert [(each.tokens, str(each.dollars)) for each in spent] == [(10, "0.50"), (20, "0.75"), (30, "0.85")]
+    assert [each.steps for each in spent] == [2, 3, 3]
+    for each, program in ((grandchild, last), (child, middle), (run, first)):
+        check(runtime, each.id, program)
+
+
+def test_limit_of_dollars_holds_for_a_tree_of_runs(make_runtime: Make) -> None:
+    child, parent = spends("child", "0.50"), spends("parent", "0.10", of="child")
+    runtime = make_runtime(child, parent, effects=SPEND)
+    run = runtime.start(parent, limits=Limits(dollars=Decimal("0.40")))
+    runtime.work()
+    assert run.error == {"type": "LimitReached", "message": "the run has used 0.5 dollars of 0.4"}
+    assert str(run.info.spent.dollars) == "0.50"
+    assert [*run.ledger()][-1].body["used"] == {"tokens": 10, "dollars": "0.50"}
+    run.verify().check()

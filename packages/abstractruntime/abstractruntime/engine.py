@@ -154,14 +154,14 @@ class _Advance:
         found = await self._call(self._store.next_item, lease)
         if found is None:
             return False
-        item, number = found
+        item, number, spent = found
         if item.kind == "command":
             lease.has_commands = True  # others may follow
             await self._command(item, number)
         elif lease.inflight is not None:
             await self._decide(item, number)
         else:
-            await self._step(item, number, EffectResult())
+            await self._step(item, number, EffectResult(None, spent.tokens, spent.dollars))
         return True
 
     # Steps

@@ -66,6 +66,7 @@ class Limits:
     """What a run may use: `steps`, `tokens` of models, `dollars`, and `seconds` from its creation on. None: no limit.
 
     A run that reaches a limit fails, before the next effect; at 80 % of one, its ledger gets a warning.
+    The tokens and dollars of a child count for its parent too, once the parent takes the child's end.
     """
 
     steps: int | None = 100_000
@@ -108,7 +109,9 @@ def _decimal(value: Any) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used: steps, tokens of models, and dollars, as far as prices are known."""
+    """What a run has used: its steps, and tokens of models and dollars, as far as prices are known, with those of its
+    children that have ended.
+    """
 
     steps: int = 0
     tokens: int = 0

@@ -98,7 +98,7 @@ def change(
         body |= {"ended": step.ended, "output": step.output}
         if step.error is not None:
             body["error"] = step.error
-        sends += to_parent(lease, step.output, step.error)
+        sends += to_parent(lease, step.output, step.error, spent)
     made.sends = sends
     made.records = [("step", body), *_warnings(lease, lease.spent, spent)]
     return made
@@ -130,23 +130,28 @@ def _ended(lease: Lease, status: str, body: dict[str, JSON], error: JSON, used: 
     if lease.inflight is not None:
         body["in_flight"] = {"effect_seq": lease.inflight["seq"], "state": lease.inflight["state"]}
     body |= {"ended": status, "error": error}
+    if used.tokens or used.dollars:
+        body["used"] = {"tokens": used.tokens, "dollars": str(used.dollars)}
+    spent = _spent(lease.spent, used)
     return Change(
         records=[("ended", body)],
         status=status,
         inflight=None,
         error=canonical(error, "error"),
-        spent=_spent(lease.spent, used),
+        spent=spent,
         waits=(),
-        sends=to_parent(lease, None, error),
+        sends=to_parent(lease, None, error, spent),
         release=True,
     )
 
 
-def to_parent(lease: Lease, output: JSON, error: JSON) -> list[NewItem]:
-    """Returns the item that tells a parent of the end of its child."""
+def to_parent(lease: Lease, output: JSON, error: JSON, spent: Spent) -> list[NewItem]:
+    """Returns the item that reports the end of a child to its parent, with what it has spent."""
     if lease.parent is None:
         return []
-    payload = canonical({"payload": output, "error": error}, "output", depth=MAX_DEPTH + DEPTH_AROUND)
+    payload = canonical(
+        {"payload": output, "error": error, "spent": spent.to_data()}, "output", depth=MAX_DEPTH + DEPTH_AROUND
+    )
     return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
 
 

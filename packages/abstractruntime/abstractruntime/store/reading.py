@@ -51,12 +51,14 @@ def open_wait(row: Any) -> OpenWait:
         return OpenWait(row.run, row.key, row.reason, row.deadline, parsed(row.asked), row.opened)
 
 
-def item(row: Any, now: float) -> Item:
-    """Returns an item of the inbox that is taken now."""
+def item(row: Any, now: float) -> tuple[Item, Spent]:
+    """Returns an item of the inbox that is taken now, and what it brings to the run's account: of a child, its own."""
     with _reading(row.run, 0, f"the item {row.id!r} in the inbox"):
         data = parsed(row.payload)
-        payload, error = (data["payload"], data.get("error")) if row.kind == "child" else (data, None)
-        return Item(row.id, row.kind, payload, row.key, now, row.sender, error)
+        if row.kind != "child":
+            return Item(row.id, row.kind, data, row.key, now, row.sender), Spent()
+        spent = Spent.from_data(data["spent"])
+        return Item(row.id, row.kind, data["payload"], row.key, now, row.sender, data.get("error")), spent
 
 
 def is_created_by(row: Any, run: str, program: str, input_sha256: str) -> bool:

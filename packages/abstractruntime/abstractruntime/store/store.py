@@ -14,7 +14,7 @@ from abstractcore.ports import Clock
 from ..errors import RunExistsError
 from ..json_documents import JSON, digest, parsed
 from ..programs import Item, WaitReason
-from ..records import OpenWait, Record, RunInfo
+from ..records import OpenWait, Record, RunInfo, Spent
 from . import claims, commits, items, reading
 from .commits import Change, NewRun
 from .items import Delivery, NewItem
@@ -237,25 +237,26 @@ class Store:
             self.commit(lease, Change(records=[(kind, body)]))
             return lease.seq
 
-    def next_item(self, lease: Lease) -> tuple[Item, int] | None:
-        """Returns the item that a held run takes next, and its number; None if it waits.
+    def next_item(self, lease: Lease) -> tuple[Item, int, Spent] | None:
+        """Returns the item that a held run takes next, its number, and what a child has spent; None if it waits.
 
         A deadline that has passed is an item too, without a number in the inbox: 0.
         """
         scope = items.scope(lease.paused_at, lease.inflight)
 
-        def work(connection: Connection) -> tuple[Item, int] | None:
+        def work(connection: Connection) -> tuple[Item, int, Spent] | None:
             row = items.next_item(connection, lease.run, scope)
             now = self.now(connection)
             if row is not None:
-                return reading.item(row, now), row.number
+                item, spent = reading.item(row, now)
+                return item, row.number, spent
             if scope != "all":
                 return None
             passed = [wait for wait in lease.waits.values() if wait.deadline is not None and wait.deadline <= now]
             if not passed:
                 return None
             wait = min(passed, key=lambda each: (each.deadline, each.key))
-            return Item(f"timeout:{lease.run}:{wait.opened}:{wait.key}", "timeout", None, wait.key, now), 0
+            return Item(f"timeout:{lease.run}:{wait.opened}:{wait.key}", "timeout", None, wait.key, now), 0, Spent()
 
         return self.database.read(work, retries=self._retries)
 
