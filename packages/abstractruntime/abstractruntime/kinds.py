@@ -12,20 +12,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from abstractcore import LLM, Tool, create_llm
 from abstractcore.concurrency import SyncRuntime
-from abstractcore.errors import InvalidInputError
+from abstractcore.errors import InvalidInputError, PluginError
 
 from .effects import EffectContext, EffectKind, EffectResult
 from .json_documents import JSON, member
 from .programs import AfterCrash
 from .sandbox import Sandbox, run_code
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 _log = logging.getLogger("abstractruntime")
 GROUP: Final = "abstractruntime.effects"
+_CHOOSE: Final = "Uninstall all but one, or give the one to use: Runtime(effects={...})."
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 """Methods that may be repeated: RFC 9110, section 9.2.2."""
 _LARGEST_RESPONSE: Final = 1_000_000
@@ -33,23 +37,40 @@ _LARGEST_RESPONSE: Final = 1_000_000
 
 @lru_cache(maxsize=64)
 def found_kind(name: str) -> EffectKind | None:
-    """Returns a kind that comes with this package or a plugin; None without one. A plugin that fails is logged."""
-    if name == "model":
-        return ModelEffect()
-    if name == "code":
-        return CodeEffect()
+    """Returns a kind that comes with this package or a plugin; None without one.
+
+    Raises `PluginError` for a plugin that cannot be loaded, and for two of one name. A plugin with the name of a kind
+    of this package is not used, and the log says so.
+    """
     from importlib.metadata import entry_points
 
-    for entry in entry_points(group=GROUP, name=name):
-        try:
-            kind = entry.load()()
-        except Exception:
-            _log.exception("the kind of effects %r cannot be loaded from %s", name, entry.value)
-            continue
-        if isinstance(kind, EffectKind):
-            return kind
-        _log.error("the kind of effects %r of %s has no `execute` and `after_crash`", name, entry.value)
-    return None
+    entries = [*entry_points(group=GROUP, name=name)]
+    packages = ", ".join(sorted(map(_package, entries)))
+    built_in = _BUILT_IN.get(name)
+    if built_in is not None:
+        if entries:
+            _log.warning("the effects %r of %s are not used: this kind is built in", name, packages)
+        return built_in()
+    if not entries:
+        return None
+    if len(entries) > 1:
+        raise PluginError(f"several packages have effects of the kind {name!r}: {packages}", hint=_CHOOSE)
+    hint = (
+        f"Mend or uninstall {packages}. Its entry point is {name} = {entries[0].value}, a function without arguments."
+    )
+    try:
+        kind = entries[0].load()()
+    except (Exception, SystemExit) as error:
+        problem = f"the kind of effects {name!r} of {packages} cannot be loaded: {type(error).__name__}: {error}"
+        raise PluginError(problem, hint=hint) from error
+    if not isinstance(kind, EffectKind):
+        problem = f"the kind of effects {name!r} of {packages} has no `execute` and `after_crash`"
+        raise PluginError(f"{problem}, it is of the type {type(kind).__name__}", hint=hint)
+    return kind
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.value if entry.dist is None else entry.dist.name
 
 
 class ModelEffect:
@@ -222,3 +243,6 @@ def _content(headers: Mapping[str, str], body: bytes) -> dict[str, JSON]:
         except ValueError:
             return {"text": body.decode(errors="replace")}
     return {"text": body.decode(errors="replace")}
+
+
+_BUILT_IN: Final[Mapping[str, Callable[[], EffectKind]]] = {"model": ModelEffect, "code": CodeEffect}
