@@ -23,6 +23,7 @@ from .kinds import found_kind
 from .limits import exceeded
 from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
 from .records import Limits, Spent
+from .scrubbing import secrets
 from .store import PUT_OFF_SECONDS, Change, Lease, NewItem, Store
 
 _log = logging.getLogger("abstractruntime")
@@ -180,7 +181,7 @@ class _Advance:
                 change = stepping.change(lease, item, made, used, self._engine.programs, lease.seq + len(records) + 1)
         except (Exception, SystemExit) as error:
             self._check_exit(error)
-            _log.warning("a step of the run %r failed", lease.run, exc_info=error)
+            _log.warning("a step of the run %r failed", lease.run, exc_info=secrets().cleaned(error))
             change = stepping.ended_by_error(lease, item, error, used)
         else:
             if made.effect is not None:
@@ -310,7 +311,7 @@ class _Advance:
             kind = self._kind(effect)
             after = "ask" if kind is None else after_crash(kind, effect["payload"])
         except Exception as error:
-            _log.warning("after_crash of the effects %r failed", effect["kind"], exc_info=error)
+            _log.warning("after_crash of the effects %r failed", effect["kind"], exc_info=secrets().cleaned(error))
             return "ask"
         return after if after in ("repeat", "resume") else "ask"
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 from abstractcore import LLM, Tool, create_llm
 from abstractcore.concurrency import SyncRuntime
 from abstractcore.errors import InvalidInputError, PluginError
+from abstractcore.scrubbing import Secrets, credentials_in
 
 from .effects import EffectContext, EffectKind, EffectResult
 from .json_documents import JSON, member
@@ -189,6 +190,7 @@ class HttpEffect:
                 )
         self._allow = tuple(allow)
         self._headers = dict(headers or {})
+        self._secrets = Secrets(credentials_in("", self._headers))
         self._idempotent = idempotent
         self._timeout = timeout
 
@@ -199,6 +201,12 @@ class HttpEffect:
 
     async def execute(self, context: EffectContext, payload: JSON) -> JSON:
         """Sends a request, and returns the response, whatever its status is."""
+        try:
+            return await self._response(context, payload)
+        except Exception as error:
+            raise self._secrets.cleaned(error) from None
+
+    async def _response(self, context: EffectContext, payload: JSON) -> JSON:
         import httpx2
 
         url, method = str(member(payload, "url")), str(member(payload, "method") or "GET").upper()

@@ -26,6 +26,7 @@ from .programs import (
     check_program_id,
 )
 from .records import Spent
+from .scrubbing import secrets
 from .store import Change, Lease, NewItem, NewRun
 
 _LONGEST_MESSAGE: Final = 2000
@@ -192,11 +193,12 @@ def retry_of(data: Mapping[str, Any]) -> RetryPolicy:
 
 
 def error_data(error: BaseException) -> JSON:
-    """Returns an exception as items have it, sorted as they are read from a ledger."""
+    """Returns an exception as items have it, without credentials, sorted as they are read from a ledger."""
+    scrubbed = secrets().text
     message = error.message if isinstance(error, AbstractCoreError) else str(error)
-    data: dict[str, JSON] = {"type": type(error).__name__, "message": _text(message)}
+    data: dict[str, JSON] = {"type": type(error).__name__, "message": _text(scrubbed(message))}
     if isinstance(error, AbstractCoreError) and error.hint:
-        data["hint"] = error.hint
+        data["hint"] = scrubbed(error.hint)
     if isinstance(error, AbstractCoreError) and error.retryable:
         data["retryable"] = True
     return dict(sorted(data.items()))

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
@@ -33,6 +34,7 @@ from abstractcore.schema import Usage
 from ..effects import EffectContext, EffectResult
 from ..json_documents import JSON, canonical, member, parsed
 from ..programs import AfterCrash
+from ..scrubbing import secrets
 from .journal import LedgerJournal
 
 _log = logging.getLogger("abstractruntime")
@@ -101,7 +103,8 @@ class Turns:
         It is an object with `status`, that of the loop, and `answer`, or `pending`, the calls that wait. `used` are the
         tokens and dollars of the whole loop: those of the payload, the ones of earlier turns, are no part of this one.
         """
-        journal = LedgerJournal(context)
+        secrets()  # which logs of the tools leave out
+        journal = LedgerJournal(replace(context, note=partial(_note, context)))
         policy = replace(self._policy, journal=journal, loop_id=f"{context.run}/{context.key}")
         request: dict[str, Any] = {"run_tools": policy, "interruption": context.interruption, "deps": self._deps}
         if self._tools:
@@ -160,6 +163,13 @@ class Turns:
         tokens, dollars = _tokens(response.usage), response.cost or Decimal(0)
         value["used"] = [tokens, str(dollars)]
         return EffectResult(value, max(0, tokens - before[0]), max(Decimal(0), dollars - before[1]))
+
+
+def _note(context: EffectContext, kind: str, entry: JSON) -> int:
+    """Notes an event; of one that reports an error, without credentials that the error quotes."""
+    if member(member(entry, "step"), "error") is not None:
+        entry = {**entry, "step": secrets().value(entry["step"])}
+    return context.note(kind, entry)
 
 
 def _answer(document: JSON) -> ToolAnswer:
