@@ -173,6 +173,21 @@ def test_handler_lets_a_job_end_its_effect(make_runtime: Make) -> None:
     assert runtime.resume(workflow=workflow, run_id=run, wait_key="job:7", payload=1).output == {"answer": 1}
 
 
+def test_wait_of_a_handler_may_end_at_a_time(make_runtime: Make, clock: VirtualClock) -> None:
+    def later(run: RunState, effect: Effect) -> EffectOutcome:
+        return EffectOutcome.waiting(WaitState(WaitReason.UNTIL, until="2027-01-15T08:01:00"))
+
+    runtime = Runtime(make_runtime(), effect_handlers={"later": later})
+    workflow = asks(Effect("later", {}, "answer"), "waits_later")
+    run = runtime.start(workflow=workflow)
+    waiting = runtime.tick(workflow=workflow, run_id=run).waiting
+    assert waiting is not None
+    assert (waiting.wait_key, waiting.until) == (f"later:{run}:ask", "2027-01-15T08:01:00+00:00")
+    assert (waiting.resume_to_node, waiting.result_key) == ("done", "answer")
+    clock.advance(60)
+    assert runtime.tick(workflow=workflow, run_id=run).output == {"answer": None}
+
+
 def test_message_is_answered_once_though_its_worker_dies(make_runtime: Make) -> None:
     agent = Agent("echo", model="scripted", replies=lambda call: call.messages[-1].text)
     first = make_runtime(agent)

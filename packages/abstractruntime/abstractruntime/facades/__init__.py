@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any
 
 from ..agents import Session
 from ..errors import NotWaitingError, RunNotFoundError
 from ..handles import Run
 from ..json_documents import JSON, member, parsed
-from ..programs import Program, program_id
+from ..programs import INTERRUPTED, Program, program_id
 from ..runtime import Runtime as Runs
 from .data import (
     Effect,
@@ -34,9 +34,6 @@ __all__ = [
     "Effect", "EffectOutcome", "EffectType", "NodeContext", "RunState", "RunStatus", "Runtime", "StepPlan",
     "WaitReason", "WaitState", "WorkflowRuntime", "WorkflowSpec",
 ]  # fmt: skip
-_REASONS: Final[dict[str, WaitReason]] = {
-    "event": WaitReason.EVENT, "until": WaitReason.UNTIL, "child": WaitReason.SUBWORKFLOW, "execution": WaitReason.JOB
-}  # fmt: skip
 
 
 class WorkflowRuntime:
@@ -99,7 +96,7 @@ class WorkflowRuntime:
             "node": program.spec.entry_node if isinstance(program, WorkflowProgram) else "",
             "vars": next((parsed(row.payload) for row in self.runtime.store.inbox(run_id) if row.payload), None),
         }
-        waiting = self._waiting(run, state)
+        waiting = _waiting(run)
         if info.paused_at is not None and not info.ended and waiting is None:
             waiting = WaitState(WaitReason.USER, f"pause:{run_id}")
         status = RunStatus.WAITING if waiting is not None else RunStatus(info.status)
@@ -131,22 +128,18 @@ class WorkflowRuntime:
 
     def cancel_run(self, run_id: str, *, reason: str | None = None) -> RunState:
         """Cancels a run and its children."""
-        run = self._run(run_id)
-        run.cancel(reason)
-        self.runtime.advance(run_id, max_steps=1)
-        return self.get_state(run_id)
+        self._run(run_id).cancel(reason)
+        return self._taken_on(run_id, 1)
 
     def pause_run(self, run_id: str) -> RunState:
         """Lets a run take nothing on until `resume_run`."""
         self._run(run_id).pause()
-        self.runtime.advance(run_id, max_steps=1)
-        return self.get_state(run_id)
+        return self._taken_on(run_id, 1)
 
     def resume_run(self, run_id: str) -> RunState:
         """Lets a paused run go on, in its next tick."""
         self._run(run_id).resume()
-        self.runtime.advance(run_id, max_steps=0)
-        return self.get_state(run_id)
+        return self._taken_on(run_id, 0)
 
     def wake(self, program: Program, session_id: str, *, max_steps: int | None = None) -> Run | None:
         """Takes on the one run that answers the first message in a session's inbox; None if no message waits."""
@@ -169,6 +162,10 @@ class WorkflowRuntime:
         except RunNotFoundError as error:
             raise KeyError(run_id) from error
 
+    def _taken_on(self, run_id: str, max_steps: int) -> RunState:
+        self.runtime.advance(run_id, max_steps=max_steps)
+        return self.get_state(run_id)
+
     def _advance(self, run: Run, max_steps: int) -> None:
         """Takes a run on, and the children that it waits for; once more, if one of them has ended by that."""
         is_due = True
@@ -176,37 +173,24 @@ class WorkflowRuntime:
             is_due = False
             self.runtime.advance(run.id, max_steps=max_steps)
             for wait in run.waits:
-                child = None if wait.reason != "child" or _details(wait.asked).get("async") else _child(self, wait.key)
-                if child is not None and not child.info.ended:
-                    self._advance(child, max_steps)
-                    is_due = is_due or child.info.ended
-
-    def _waiting(self, run: Run, state: JSON) -> WaitState | None:
-        """Returns the wait that was opened first."""
-        waits = run.waits
-        if not waits:
-            return None
-        wait, plan = waits[0], member(state, "plan")
-        free_text = member(wait.asked, "allow_free_text")
-        return WaitState(
-            reason=_REASONS.get(wait.reason, WaitReason.USER),
-            wait_key=wait.key,
-            until=None if wait.deadline is None else _iso(wait.deadline),
-            resume_to_node=member(plan, "next"),
-            result_key=member(member(plan, "effect"), "result_key"),
-            prompt=member(wait.asked, "prompt"),
-            choices=member(wait.asked, "choices"),
-            allow_free_text=True if free_text is None else free_text,
-            details=member(wait.asked, "details"),
-        )
+                asked: JSON = wait.asked
+                if wait.reason == "child" and not member(asked["details"], "async"):
+                    child = self.runtime.run(asked["details"]["sub_run_id"])
+                    if not child.info.ended:
+                        self._advance(child, max_steps)
+                        is_due = is_due or child.info.ended
 
 
-def _child(runtime: WorkflowRuntime, key: str) -> Run:
-    return runtime.runtime.run(key.removeprefix("subworkflow:"))
-
-
-def _details(asked: JSON) -> dict[str, JSON]:
-    return member(asked, "details") or {}
+def _waiting(run: Run) -> WaitState | None:
+    """Returns the wait that was opened first."""
+    first = next(iter(run.waits), None)
+    if first is None:
+        return None
+    if first.key == INTERRUPTED:
+        return WaitState(WaitReason.USER, first.key, details=first.asked)
+    asked: dict[str, Any] = {**first.asked}
+    asked["reason"] = WaitReason(asked["reason"])
+    return WaitState(**asked)
 
 
 def _iso(seconds: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -20,12 +20,17 @@ from ..effects import EffectContext, FunctionEffect
 from ..errors import ProgramError
 from ..json_documents import JSON, member
 from ..programs import Child, Item, Send, Step, Wait, check_name
-from .data import Effect, EffectType, Handler, NodeContext, RunState, RunStatus, WaitReason, WorkflowSpec
+from .data import Effect, EffectType, Handler, NodeContext, RunState, RunStatus, WaitReason, WaitState, WorkflowSpec
 
 _WAIT: Final = "$wait"
 """The member of a handler's result that is a wait."""
+_WAITS: Final[dict[str, WaitReason]] = {
+    EffectType.ASK_USER: WaitReason.USER, EffectType.WAIT_EVENT: WaitReason.EVENT,
+    EffectType.WAIT_UNTIL: WaitReason.UNTIL, EffectType.START_SUBWORKFLOW: WaitReason.SUBWORKFLOW,
+}  # fmt: skip
 _REASONS: Final[dict[str, programs.WaitReason]] = {
-    EffectType.ASK_USER: "input", EffectType.WAIT_EVENT: "event", EffectType.WAIT_UNTIL: "until",
+    WaitReason.USER: "input", WaitReason.EVENT: "event", WaitReason.UNTIL: "until", WaitReason.JOB: "execution",
+    WaitReason.SUBWORKFLOW: "child",
 }  # fmt: skip
 
 
@@ -51,10 +56,10 @@ class WorkflowProgram:
         if item.error is not None:
             return Step.fail(item.error["message"], type=item.error["type"], state=state)
         if item.key == "node":
-            return self._follow(item.payload, {**item.payload["plan"]})
-        if item.kind == "result" and member(item.payload, _WAIT) is not None:
-            return _waiting(state, item.payload[_WAIT])
+            return self._follow(item.payload)
         value = item.payload
+        if item.kind == "result" and member(value, _WAIT) is not None:
+            return _waiting(state, value[_WAIT])
         if item.kind == "child":
             value = {"sub_run_id": item.key.removeprefix("subworkflow:") if item.key else None, "output": value}
         return self._go_on(state, value)
@@ -76,13 +81,13 @@ class WorkflowProgram:
         ended = {"node": state["node"], "vars": variables}
         return Step(ended, ended="completed", output={"success": True, "result": value}, sends=sends, **more)
 
-    def _follow(self, state: JSON, plan: dict[str, JSON]) -> Step:
-        effect = plan["effect"]
-        if plan["output"] is not None:
-            return Step.complete(plan["output"], state=state)
+    def _follow(self, state: JSON) -> Step:
+        effect = state["plan"]["effect"]
+        if state["plan"]["output"] is not None:
+            return Step.complete(state["plan"]["output"], state=state)
         if effect is None:
-            return self._enter(plan["next"], state["vars"])
-        payload, key = effect["payload"], effect["key"]
+            return self._enter(state["plan"]["next"], state["vars"])
+        payload, key, wait = effect["payload"], effect["key"], effect["wait"]
         if effect["type"] == EffectType.ANSWER_USER:
             return self._go_on(state, {"message": payload.get("message"), "level": payload.get("level", "message")})
         if effect["type"] == EffectType.EMIT_EVENT:
@@ -92,10 +97,10 @@ class WorkflowProgram:
             child = Child(key, payload["workflow_id"], payload.get("vars") or {}, key.removeprefix("subworkflow:"))
             if payload.get("async") and not payload.get("wait"):
                 return self._go_on(state, {"sub_run_id": child.run, "async": True}, children=(child,))
-            asked = {"details": {"sub_run_id": child.run, "sub_workflow_id": child.program, **payload}}
-            return Step.wait(state, Wait(key, "child", asked=asked), children=(child,))
-        if effect["type"] in _REASONS:
-            return Step.wait(state, Wait(key, _REASONS[effect["type"]], effect.get("deadline"), payload))
+            details = {"sub_run_id": child.run, "sub_workflow_id": child.program, **payload}
+            return replace(_waiting(state, {**wait, "details": details}), children=(child,))
+        if wait is not None:
+            return _waiting(state, wait)
         return Step.do(state, programs.Effect("handler", {"node": state["node"], "vars": state["vars"], **effect}))
 
     def _run_state(self, context: EffectContext, payload: JSON) -> RunState:
@@ -124,31 +129,42 @@ class WorkflowProgram:
         if outcome.wait is None:
             return outcome.result
         key = outcome.wait.wait_key or f"{payload['type']}:{context.run}:{payload['node']}"
-        return {_WAIT: {**asdict(outcome.wait), "reason": str(outcome.wait.reason), "wait_key": key}}
+        return {_WAIT: _wait_data(replace(outcome.wait, wait_key=key))}
 
 
 def _waiting(state: JSON, wait: JSON) -> Step:
-    """Returns the step that waits for what a handler has said."""
-    reasons: dict[str, programs.WaitReason] = {WaitReason.JOB: "execution", WaitReason.EVENT: "event"}
-    asked = {name: wait[name] for name in ("prompt", "choices", "allow_free_text", "details")}
-    return Step.wait(state, Wait(wait["wait_key"], reasons.get(wait["reason"], "input"), asked=asked))
+    """Returns the step that waits; what is asked is the `WaitState`."""
+    plan, until = state["plan"], wait["until"]
+    asked = {**wait, "resume_to_node": plan["next"], "result_key": plan["effect"]["result_key"]}
+    deadline = None if until is None else datetime.fromisoformat(until).timestamp()
+    return Step.wait(state, Wait(wait["wait_key"], _REASONS[wait["reason"]], deadline, asked))
+
+
+def _wait_data(wait: WaitState) -> dict[str, JSON]:
+    until = None if wait.until is None else datetime.fromisoformat(wait.until)
+    if until is not None:
+        until = (until if until.tzinfo else until.replace(tzinfo=UTC)).isoformat()
+    return {**asdict(wait), "reason": str(wait.reason), "until": until}
 
 
 def _effect_data(effect: Effect, run: RunState, unique: str) -> dict[str, JSON]:
-    """Returns an effect as JSON, with the key of the wait, the event or the child."""
+    """Returns an effect as JSON, with the key of the wait, the event or the child, and what it waits for."""
     payload = effect.payload
-    data: dict[str, JSON] = {"type": str(effect.type), "payload": payload, "result_key": effect.result_key}
     key: str | None = payload.get("wait_key")
     if effect.type in (EffectType.WAIT_EVENT, EffectType.EMIT_EVENT):
         key = key or _event_key(payload, run)
     elif effect.type == EffectType.WAIT_UNTIL:
-        at = datetime.fromisoformat(payload["until"])
-        data["deadline"] = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
         key = f"until:{run.run_id}:{run.current_node}"
     elif effect.type == EffectType.START_SUBWORKFLOW:
         check_name(payload.get("workflow_id"), "effect.payload.workflow_id")
         key = f"subworkflow:{unique[:32]}"
-    return {**data, "key": key or f"user:{run.run_id}:{run.current_node}"}
+    key = key or f"user:{run.run_id}:{run.current_node}"
+    wait = None
+    if effect.type in _WAITS:
+        asked = {name: payload[name] for name in ("prompt", "choices", "allow_free_text", "details") if name in payload}
+        until = payload["until"] if effect.type == EffectType.WAIT_UNTIL else None
+        wait = _wait_data(WaitState(_WAITS[effect.type], key, until, **asked))
+    return {**asdict(effect), "type": str(effect.type), "key": key, "wait": wait}
 
 
 def _event_key(payload: dict[str, JSON], run: RunState) -> str:
