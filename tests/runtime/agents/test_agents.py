@@ -455,6 +455,32 @@ def test_next_model_of_a_group_continues_the_loop(
     check(runtime, run.id, agent)
 
 
+def test_group_goes_on_after_a_crash_in_its_second_model(
+    make_runtime: Make, clock: VirtualClock, payments: Path
+) -> None:
+    def is_full(call: ModelCall) -> Any:
+        return OverloadedError("full")
+
+    def group(second: Callable[[ModelCall], Any]) -> Agent:
+        models = [create_llm("scripted", replies=replies, max_retries=0) for replies in (is_full, second)]
+        return treasurer(payments, model=models)
+
+    def stops(call: ModelCall) -> Any:
+        if len(results(call)) == 2:
+            raise Stopped
+        return pays_once(call)
+
+    runtime, run = started(make_runtime, group(stops))
+    run.waits[0].allow()
+    with pytest.raises(Stopped):
+        runtime.work()
+    clock.advance(31)
+    runtime = make_runtime(agent := group(pays_once))
+    runtime.work()
+    assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 80"])
+    check(runtime, run.id, agent)
+
+
 def test_turn_is_tried_again_once_each_model_of_a_group_has_failed(
     make_runtime: Make, clock: VirtualClock, payments: Path
 ) -> None:
