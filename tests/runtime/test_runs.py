@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -162,6 +163,31 @@ def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> N
     check(runtime, run.id, program)
 
 
+class BusyError(Exception):
+    """An error of a service that says when to try again."""
+
+    retryable = True
+    retry_after = 90
+
+
+def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: Any) -> None:
+    attempts: list[int] = []
+
+    def fail(context: Any, payload: Any) -> None:
+        attempts.append(context.attempt)
+        raise BusyError
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert (attempts, run.info.due_at) == ([1], clock.time_of_day() + 90)
+    clock.advance(90)
+    runtime.work()
+    assert (attempts, run.output["error"]["type"]) == ([1, 2], "BusyError")
+    check(runtime, run.id, program)
+
+
 def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> None:
     def fail(context: Any, payload: Any) -> Any:
         raise KeyError("x")
@@ -197,6 +223,31 @@ def test_run_that_reaches_a_limit_fails_before_its_next_effect(
     assert len(executed) == effects
     with pytest.raises(RunFailedError, match="LimitReached"):
         run.wait_for_output()
+
+
+def test_ledger_has_one_warning_for_each_limit(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNT, effects={"add": lambda context, payload: EffectResult(1, tokens=100)})
+    run = runtime.start(COUNT, 9, limits=Limits(steps=11, tokens=1000))
+    runtime.work()
+    warnings = [record.body["limit"] for record in run.ledger() if record.kind == "warning"]
+    assert (run.output, warnings) == (9, ["steps", "tokens"])
+    check(runtime, run.id, COUNT)
+
+
+def test_effect_that_has_begun_is_executed_although_its_time_ends(make_runtime: Make, clock: Any) -> None:
+    executed: list[Any] = []
+    runtime = make_runtime(COUNT, effects={"add": lambda context, payload: executed.append(payload) or 1})
+    run = runtime.start(COUNT, 2, limits=Limits(seconds=60))
+    commit = runtime.store.commit
+
+    def late(*arguments: Any) -> None:
+        commit(*arguments)
+        clock.advance(61)
+
+    runtime.store.commit = late  # type: ignore[method-assign]
+    runtime.work()
+    assert (executed, run.error["type"]) == ([2], "LimitReached")
+    check(runtime, run.id, COUNT)
 
 
 def test_waiting_run_ends_at_its_limit_of_time(make_runtime: Make, clock: Any) -> None:
@@ -369,6 +420,27 @@ def test_damaged_row_holds_up_no_other_run(make_runtime: Make, clock: Any) -> No
     assert runtime.store.seconds_until_due([*runtime.programs]) == 3600
 
 
+def test_many_damaged_rows_are_put_off_in_one_claim(make_runtime: Make, clock: Any) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    many = sys.getrecursionlimit() + 1
+    for number in range(many):
+        runtime.start(COUNT, 2, id=str(number))
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_runs SET limits = X'00'")
+    clock.advance(1)
+    good = runtime.start(COUNT, 2)
+    assert runtime.work() == 1
+    assert good.output == 3
+    assert [info["due_at"] for info in rows(runtime)] == [clock.time_of_day() + 3600] * many
+
+
+def rows(runtime: Runtime) -> list[Any]:
+    """Returns the rows of runs that are due at some time."""
+    with runtime.database.reading() as connection:
+        found = connection.exec_driver_sql("SELECT due_at FROM abstractruntime_runs WHERE due_at IS NOT NULL")
+        return [*found.mappings().all()]
+
+
 def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
     runtime = make_runtime(COUNT, effects=ADD)
     run, other = (runtime.start(COUNT, 3, id=name) for name in ("one", "two"))
@@ -378,6 +450,7 @@ def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
         states.append(run.state)
     assert [each["left"] for each in states] == [3, 2, 1, 0]
     assert (run.output, other.state) == (6, None)
+    assert {record.body["attempt"] for record in run.ledger() if record.kind == "started"} == {1}
     check(runtime, "one", COUNT)
     (held,) = runtime.store.claim(["count@1"], "another")
     assert not runtime.advance("two")

@@ -18,6 +18,7 @@ import pytest
 from abstractcore.database import DatabaseError
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Interruption
+from abstractcore.testing import VirtualClock
 from abstractruntime import (
     Effect,
     EffectContext,
@@ -165,6 +166,30 @@ def test_step_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Mak
     left, other = runtime.start(program), runtime.start(ONE)
     work(runtime)
     assert (left.status, left.error["type"], other.status) == ("failed", "ProgramError", "completed")
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_step_that_ends_the_program_of_a_sync_worker_leaves_its_run_as_it_was(
+    make_runtime: Make, clock: VirtualClock, error: type[BaseException]
+) -> None:
+    """A signal handler may have raised it, in any code: nothing is written of what it has interrupted."""
+    raised: list[bool] = []
+
+    def step(state: Any, item: Item) -> Step:
+        if not raised:
+            raised.append(True)
+            raise error
+        return Step.complete(item.payload)
+
+    runtime = make_runtime(program := FunctionProgram("stopped", step))
+    run = runtime.start(program, 1)
+    with pytest.raises(error):
+        runtime.work()
+    assert (run.status, run.info.seq) == ("running", 1)
+    clock.advance(31)
+    runtime.work()
+    assert run.output == 1
+    check(runtime, run.id, program)
 
 
 def test_claims_up_to_the_free_slots_with_their_waits(make_runtime: Make) -> None:
