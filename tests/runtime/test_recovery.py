@@ -183,6 +183,25 @@ def test_interrupted_effect_of_the_longest_payload_can_be_asked_about_and_repeat
     check(runtime, run.id, program)
 
 
+@pytest.mark.parametrize("after", ["repeat", "ask"])
+def test_effect_may_say_itself_what_a_crash_means(make_runtime: Make, clock: VirtualClock, after: Any) -> None:
+    program = FunctionProgram(
+        "says",
+        lambda state, item: (
+            Step.do({}, Effect("pay", after_crash=after)) if item.kind == "start" else Step.complete(item.payload)
+        ),
+    )
+    payments = Payments()
+    runtime = make_runtime(program, effects={"pay": FunctionEffect(payments, "ask" if after == "repeat" else "repeat")})
+    run = runtime.start(program)
+    with pytest.raises(Killed):
+        runtime.work()
+    clock.advance(31)
+    runtime.work()
+    assert (len(payments.made), run.status) == ((2, "completed") if after == "repeat" else (1, "waiting"))
+    check(runtime, run.id, program)
+
+
 def test_interrupted_run_can_be_cancelled_and_paused(make_runtime: Make, clock: VirtualClock) -> None:
     runtime = crashed(make_runtime, clock, Payments())
     runtime.work()

@@ -16,6 +16,7 @@ from abstractruntime import (
     EffectResult,
     FunctionProgram,
     Item,
+    LeaseLostError,
     Limits,
     NotFinishedError,
     RetryPolicy,
@@ -135,6 +136,18 @@ def test_unknown_kind_of_effect_is_an_error_of_the_effect(make_runtime: Make) ->
     assert run.output["error"]["message"] == "there is no kind of effects 'nothing'"
 
 
+def test_lost_lease_of_another_run_is_an_error_of_the_effect(make_runtime: Make) -> None:
+    def fail(context: Any, payload: Any) -> None:
+        raise LeaseLostError("another worker has taken over the run 'other'", run="other")
+
+    program = once(Effect("fail"))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"]["type"] == "LeaseLostError"
+    check(runtime, run.id, program)
+
+
 def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> None:
     attempts: list[int] = []
 
@@ -225,12 +238,13 @@ def test_run_that_reaches_a_limit_fails_before_its_next_effect(
         run.wait_for_output()
 
 
-def test_ledger_has_one_warning_for_each_limit(make_runtime: Make) -> None:
+@pytest.mark.parametrize(("effects", "warned"), [(7, []), (8, ["steps", "tokens"]), (9, ["steps", "tokens"])])
+def test_ledger_has_one_warning_at_four_fifths_of_a_limit(make_runtime: Make, effects: int, warned: list[str]) -> None:
     runtime = make_runtime(COUNT, effects={"add": lambda context, payload: EffectResult(1, tokens=100)})
-    run = runtime.start(COUNT, 9, limits=Limits(steps=11, tokens=1000))
+    run = runtime.start(COUNT, effects, limits=Limits(steps=11, tokens=1000))
     runtime.work()
     warnings = [record.body["limit"] for record in run.ledger() if record.kind == "warning"]
-    assert (run.output, warnings) == (9, ["steps", "tokens"])
+    assert (run.output, warnings) == (effects, warned)
     check(runtime, run.id, COUNT)
 
 
@@ -495,6 +509,31 @@ def test_applied_items_leave_no_empty_pages(make_runtime: Make) -> None:
     assert used - free < 100 * 1.8
     assert {row.state for row in runtime.store.inbox("run-7")} == {"applied"}
     check(runtime, "run-7", program)
+
+
+def test_child_whose_end_was_not_taken_yet_may_be_named_again(make_runtime: Make) -> None:
+    child = Child("part", "count", 1)
+
+    def step(state: Any, item: Item) -> Step:
+        match item.kind:
+            case "start":
+                return Step("works", effect=Effect("work"), children=(child,))
+            case "result":
+                return Step.wait("waits", Wait("part", "child"), children=(child,))
+            case _:
+                return Step.complete(item.payload, state=state)
+
+    def work(context: Any, payload: Any) -> str:
+        runtime.advance(f"{context.run}/part")
+        return runtime.run(f"{context.run}/part").status
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects={**ADD, "work": work})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == 1
+    assert [record.body["item"]["payload"] for record in run.ledger() if record.kind == "step"][1] == "completed"
+    check(runtime, run.id, program)
 
 
 def test_child_that_has_ended_is_not_started_again(make_runtime: Make) -> None:

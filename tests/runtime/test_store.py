@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
+from abstractcore.database import CommitUnknownError
 from abstractcore.testing import VirtualClock
 from abstractruntime import Child, Effect, FunctionProgram, Item, LeaseLostError, Limits, Runtime, Send, Step, Wait
 from abstractruntime.store import Change, NewItem, items
@@ -79,6 +80,71 @@ def test_run_delivers_what_it_has_sent_and_nothing_else(make_runtime: Make) -> N
     late = runtime.database.write(lambda connection: items.deliver_added(connection, "sent:a:2:0", BEGIN))
     assert late is None
     assert [row.state for row in sent(runtime, "a")] == ["applied"]
+
+
+def lose_reply(runtime: Runtime, monkeypatch: pytest.MonkeyPatch, *, is_there: bool, then: Any = None) -> None:
+    """Lets the next transaction that writes be committed, or not, and its reply be lost; then calls `then`."""
+    write = runtime.database.write
+
+    def lost(work: Any, **options: Any) -> None:
+        monkeypatch.setattr(runtime.database, "write", write)
+
+        def fail(connection: Any) -> None:
+            work(connection)
+            raise CommitUnknownError("not known")
+
+        if is_there:
+            write(work, **options)
+        else:
+            with pytest.raises(CommitUnknownError):
+                write(fail)
+        if then is not None:
+            then()
+        raise CommitUnknownError("not known")
+
+    monkeypatch.setattr(runtime.database, "write", lost)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [Change(records=[("journal", {})]), Change(release=True), Change(refused=(1, "no")), Change(inflight={"a": 1})],
+    ids=["record", "release", "refusal", "effect"],
+)
+def test_change_whose_reply_was_lost_is_made_once(
+    make_runtime: Make, monkeypatch: pytest.MonkeyPatch, change: Change, is_there: bool
+) -> None:
+    program = FunctionProgram("waits", lambda state, item: Step.wait({}, Wait("a")))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    lease = runtime.store.claim_run(run.id, "one")
+    assert lease is not None
+    lose_reply(runtime, monkeypatch, is_there=is_there)
+    runtime.store.commit(lease, change)
+    assert (run.info.owner, run.info.seq) == ("one" if lease.is_held else None, lease.seq)
+    assert lease.released == change.release
+    assert lease.seq == 2 + len(change.records)
+    assert run.info.inflight == (None if change.inflight is ... else change.inflight)
+    check_chain(runtime, run.id)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_change_whose_reply_was_lost_is_not_made_by_a_late_worker(
+    make_runtime: Make, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    runtime = make_runtime(ECHO)
+    run = runtime.start(ECHO, 1)
+    (lease,) = runtime.store.claim(["echo@1"], "late")
+
+    def take_over() -> None:
+        clock.advance(31)
+        runtime.store.claim(["echo@1"], "another")
+
+    lose_reply(runtime, monkeypatch, is_there=is_there, then=take_over)
+    with pytest.raises(LeaseLostError):
+        runtime.store.commit(lease, Change(records=[("journal", {})]))
+    assert (lease.lost, run.info.owner, run.info.seq) == (True, "another", 2 if is_there else 1)
 
 
 def test_item_keeps_its_first_outcome(make_runtime: Make) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import text
@@ -21,10 +22,11 @@ from abstractruntime import (
     Step,
     Wait,
 )
-from abstractruntime.store import NewItem, items
+from abstractruntime.store import NewItem, NewRun, items
 from tests.leftovers import wait_until
 from tests.postgresql import PostgreSQL
 from tests.runtime.checks import check
+from tests.runtime.orders import execute
 
 Make = Callable[..., Runtime]
 
@@ -136,22 +138,53 @@ def test_event_for_a_run_stays_until_the_run_waits_for_it(make_runtime: Make) ->
     check(runtime, run.id, program)
 
 
+def is_waited_for(runtime: Runtime, future: Future[Any]) -> bool:
+    """Waits until a transaction waits for a lock, or until a function that makes it has returned."""
+    locks = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    wait_until(lambda: future.done() or runtime.database.read(lambda reader: reader.execute(locks).scalar_one()))
+    return not future.done()
+
+
+@pytest.mark.process
+def test_two_wakes_at_once_take_one_event(postgresql: PostgreSQL) -> None:
+    program = waiting(Wait("ok"))
+    key = f"woken by {uuid4()}"
+
+    def new(id: str) -> NewRun:
+        return NewRun(id, "waiting@1", b"1")
+
+    with Runtime(postgresql.url, programs=[program]) as runtime, ThreadPoolExecutor() as threads:
+        runtime.emit(key, 1)
+        first, second = f"first {key}", f"second {key}"
+        with runtime.database.writing() as connection:
+            kept = items.first_kept(connection, key)
+            waking = threads.submit(runtime.store.create_of_event, key, lambda payload: new(second))
+            assert is_waited_for(runtime, waking)
+            items.begin_run(connection, kept.number, first)
+        assert waking.result() is None
+
+
+def test_kept_events_are_taken_in_their_order(make_stored: Make) -> None:
+    program = collecting("news", 2)
+    runtime = make_stored(program)
+    for number in (1, 2):
+        runtime.emit("news", number, id=str(number))
+    execute(runtime, "UPDATE inbox SET created = created + 1 WHERE id = '1'")  # which may move its row
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == [1, 2]
+
+
 @pytest.mark.process
 def test_event_that_is_delivered_while_its_wait_opens_is_not_lost(postgresql: PostgreSQL) -> None:
     program = waiting(Wait("raced", "event"))
-    waits_for_a_name = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
     with Runtime(postgresql.url, programs=[program]) as runtime, ThreadPoolExecutor() as threads:
         run = runtime.start(program)
         with runtime.database.writing() as connection:
             item = NewItem(f"event:{run.id}", "event", b"1", None, "raced")
             assert items.deliver(connection, item, 0.0).state == "kept"
             working = threads.submit(runtime.work)
-            assert wait_until(
-                lambda: (
-                    working.done()
-                    or runtime.database.read(lambda reader: reader.execute(waits_for_a_name).scalar_one())
-                )
-            )
+            assert is_waited_for(runtime, working)
         working.result()
         runtime.work()
         assert run.output == ["event", "raced", 1]
@@ -447,6 +480,7 @@ def test_step_may_refuse_an_answer_and_an_event(make_runtime: Make) -> None:
     outcomes = {row.id: (row.state, (row.outcome or "")[:27]) for row in runtime.store.inbox(run.id)}
     assert outcomes["wrong"] == ("refused", "expected Friday, got Monday")
     assert outcomes["event"] == ("refused", "expected Friday, got much..")
+    assert {len(row.outcome) for row in runtime.store.inbox(run.id) if row.state == "refused"} == {500}
     assert run.output == "Friday"
     check(runtime, run.id, program)
 
