@@ -28,11 +28,17 @@ def programs() -> Path | None:
 
 
 class PostgreSQL:
-    """A server that can be stopped and started again. `url` is that of its database."""
+    """A server that can be stopped and started again. `url` is that of its database, `log` the file of its messages.
 
-    def __init__(self, folder: Path, bin: Path) -> None:
+    `data` is the folder of its tables, and `wal` that of its write-ahead log, by default in `folder`.
+    """
+
+    def __init__(self, folder: Path, bin: Path, *, data: Path | None = None, wal: Path | None = None) -> None:
         self._folder = folder
         self._bin = bin
+        self._data = data or folder / "data"
+        self._wal = wal or folder / "wal"
+        self.log = folder / "log"
         self._user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         """PostgreSQL does not run as root."""
         self.url = f"postgresql://{self._user}@/postgres?unix_sock={folder}/.s.PGSQL.{PORT}"
@@ -41,12 +47,13 @@ class PostgreSQL:
         """Makes the database."""
         if os.geteuid() == 0:
             shutil.chown(self._folder, self._user)
-        self._run("initdb", "--no-sync", "--no-locale", "--encoding=UTF8", "--auth=trust")
+        options = "--no-sync", "--no-locale", "--encoding=UTF8", "--auth=trust", "--wal-segsize=1"
+        self._run("initdb", f"--waldir={self._wal}", *options)
 
     def start(self) -> None:
-        """Returns when the server accepts connections."""
+        """Returns when the server accepts connections: a new one, if one runs."""
         options = f"-c listen_addresses= -c unix_socket_directories={self._folder} -p {PORT} -F"
-        self._run("pg_ctl", "start", "--wait", f"--log={self._folder}/log", f"--options={options}")
+        self._run("pg_ctl", "restart", "--wait", "--mode=immediate", f"--log={self.log}", f"--options={options}")
 
     def stop(self) -> None:
         """Ends the server, and all connections to it."""
@@ -54,7 +61,7 @@ class PostgreSQL:
 
     def _run(self, program: str, *arguments: str) -> None:
         done = subprocess.run(
-            [self._bin / program, f"--pgdata={self._folder}/data", *arguments],
+            [self._bin / program, f"--pgdata={self._data}", *arguments],
             user=self._user if os.geteuid() == 0 else None,
             cwd=self._folder,
             stdout=subprocess.DEVNULL,  # a pipe would stay open in the server
@@ -66,14 +73,16 @@ class PostgreSQL:
 
 
 @contextmanager
-def running_postgresql() -> Generator[PostgreSQL]:
-    """Runs PostgreSQL during `with`; skips the test where it is not installed."""
+def running_postgresql(*, data: Path | None = None, wal: Path | None = None) -> Generator[PostgreSQL]:
+    """Runs PostgreSQL during `with`, with its tables and its log in these folders; skips the test where it is not
+    installed.
+    """
     bin = programs()
     if bin is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     # The name of a socket is short: not in pytest's folder.
     with tempfile.TemporaryDirectory(prefix="pg-", ignore_cleanup_errors=True) as folder:
-        server = PostgreSQL(Path(folder), bin)
+        server = PostgreSQL(Path(folder), bin, data=data, wal=wal)
         server.prepare()
         server.start()
         try:

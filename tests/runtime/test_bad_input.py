@@ -28,6 +28,7 @@ from abstractruntime import (
     LedgerError,
     Limits,
     NotWaitingError,
+    RetryPolicy,
     Runtime,
     Send,
     Step,
@@ -257,6 +258,23 @@ def test_effect_of_a_kind_that_cannot_say_what_a_crash_means_is_asked_about(
     runtime.work()
     assert run.output == "done"
     check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"attempts": 0}, "attempts: expected an integer of at least 1, got 0"),
+        ({"attempts": True}, "attempts: expected an integer of at least 1, got True"),
+        ({"seconds": -1}, "seconds: expected a number of at least 0, got -1"),
+        ({"factor": math.nan}, "factor: expected a number of at least 0, got nan"),
+        ({"errors": "OSError"}, "errors: expected a tuple of up to 100 names of classes, got 'OSError'"),
+        ({"errors": ("OSError",) * 101}, "errors: expected a tuple of up to 100 names"),
+        ({"errors": (OSError,)}, r"errors\[0\]: expected a text that is not empty, got <class 'OSError'>"),
+    ],
+)
+def test_wrong_retries_are_refused(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InvalidInputError, match=problem):
+        RetryPolicy(**options)
 
 
 def test_note_that_is_no_json_is_an_error_of_the_effect(make_runtime: Make) -> None:

@@ -133,7 +133,35 @@ def test_a_held_run_and_one_that_has_something_to_deliver_stay(make_stored: Make
     assert runtime.prune(DAY) == []
     execute(runtime, "UPDATE runs SET due_at = NULL WHERE id = 'a'")
     assert runtime.prune(DAY) == ["a"]
-    assert counts(runtime)["inbox"] == 1  # the event that is kept for others
+    assert counts(runtime)["inbox"] == 0
+
+
+def test_events_that_nobody_has_waited_for_are_deleted(
+    make_stored: Make, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "_PAGE", 4)
+    listening = FunctionProgram(
+        "listens",
+        lambda state, item: (
+            Step.wait({}, Wait("rain", "event")) if item.kind == "start" else Step.complete(item.payload)
+        ),
+    )
+    runtime = make_stored(listening)
+    for number in range(10):
+        runtime.emit("rain", number)
+    clock.advance(DAY)
+    runtime.emit("rain", "new")
+    queued = runtime.start(listening, id="a")
+    runtime.work()
+    assert queued.output == 0
+    runtime.start(listening, id="due")
+    clock.advance(10)
+    assert runtime.prune(DAY, dry_run=True) == []
+    assert counts(runtime)["inbox"] == 13
+    assert runtime.prune(DAY) == []
+    assert counts(runtime)["inbox"] == 4
+    runtime.work()
+    assert runtime.run("due").output == "new"
 
 
 def test_many_runs_are_deleted_in_transactions_of_few_records(
@@ -158,7 +186,8 @@ def test_many_runs_are_deleted_in_transactions_of_few_records(
     assert len(runtime.prune(DAY, dry_run=True)) == 10
     assert written == []
     assert len(runtime.prune(DAY, keep=["run-0"])) == 9
-    assert written == [[f"run-{n}" for n in group] for group in ((1, 2), (3,), (4, 5), (6, 7), (8, 9))]
+    groups = [[f"run-{n}" for n in group] for group in ((1, 2), (3,), (4, 5), (6, 7), (8, 9))]
+    assert written == [*groups, 0]  # no events
     assert ids(runtime) == ["run-0"]
 
 

@@ -8,8 +8,19 @@ from typing import Any
 import pytest
 
 from abstractcore.testing import VirtualClock
-from abstractruntime import Effect, FunctionEffect, FunctionProgram, Item, LeaseLostError, Runtime, Step, Wait
-from abstractruntime.store import Change
+from abstractruntime import (
+    Effect,
+    FunctionEffect,
+    FunctionProgram,
+    Item,
+    LeaseLostError,
+    RetryPolicy,
+    Runtime,
+    Step,
+    Wait,
+    json_documents,
+)
+from abstractruntime.store import Change, NewItem
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
@@ -110,6 +121,85 @@ def test_effect_that_may_be_repeated_is_begun_again(make_runtime: Make, clock: V
     started = next(each for each in runtime.run("a").ledger() if each.kind == "started")
     assert started.body == {"effect_seq": 2, "attempt": 2, "why": after}
     check(runtime, "a", PAYING)
+
+
+def test_decision_about_an_effect_that_was_not_interrupted_is_refused(make_runtime: Make, clock: VirtualClock) -> None:
+    payments = Payments()
+    runtime = crashed(make_runtime, clock, FunctionEffect(payments, "repeat"))
+    clock.advance(-31)
+    early = NewItem("early", "answer", b'{"decision": "skip"}', "a", "interrupted")
+    assert runtime.store.deliver(early).state == "queued"
+    clock.advance(31)
+    runtime.work()
+    assert runtime.run("a").output == {"result": "paid", "error": None}
+    assert len(payments.made) == 2
+    check(runtime, "a", PAYING)
+
+
+def test_all_commands_are_taken_before_an_effect_is_repeated(make_runtime: Make, clock: VirtualClock) -> None:
+    payments = Payments()
+    runtime = crashed(make_runtime, clock, FunctionEffect(payments, "repeat"))
+    run = runtime.run("a")
+    run.resume()
+    run.cancel()
+    runtime.work()
+    assert (run.status, len(payments.made)) == ("cancelled", 1)
+    check(runtime, "a", PAYING)
+
+
+def test_interrupted_effect_of_the_longest_payload_can_be_asked_about_and_repeated(
+    make_runtime: Make, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 1000)
+    payload = "a" * 998
+    program = FunctionProgram(
+        "long",
+        lambda state, item: (
+            Step.do({}, Effect("pay", payload, retry=RetryPolicy(2, 10, errors=("OSError",))))
+            if item.kind == "start"
+            else Step.complete(item.payload)
+        ),
+    )
+    attempts: list[int] = []
+
+    def pay(context: Any, payload: Any) -> str:
+        attempts.append(context.attempt)
+        if len(attempts) < 3:
+            raise OSError if len(attempts) == 1 else Killed
+        return payload
+
+    runtime = make_runtime(program, effects={"pay": pay})
+    run = runtime.start(program)
+    runtime.work()
+    clock.advance(10)
+    with pytest.raises(Killed):
+        runtime.work()
+    clock.advance(31)
+    runtime.work()
+    assert run.waits[0].asked["effect"]["payload"] == payload
+    run.waits[0].repeat()
+    runtime.work()
+    assert (run.output, attempts) == (payload, [1, 2, 3])
+    check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize("after", ["repeat", "ask"])
+def test_effect_may_say_itself_what_a_crash_means(make_runtime: Make, clock: VirtualClock, after: Any) -> None:
+    program = FunctionProgram(
+        "says",
+        lambda state, item: (
+            Step.do({}, Effect("pay", after_crash=after)) if item.kind == "start" else Step.complete(item.payload)
+        ),
+    )
+    payments = Payments()
+    runtime = make_runtime(program, effects={"pay": FunctionEffect(payments, "ask" if after == "repeat" else "repeat")})
+    run = runtime.start(program)
+    with pytest.raises(Killed):
+        runtime.work()
+    clock.advance(31)
+    runtime.work()
+    assert (len(payments.made), run.status) == ((2, "completed") if after == "repeat" else (1, "waiting"))
+    check(runtime, run.id, program)
 
 
 def test_interrupted_run_can_be_cancelled_and_paused(make_runtime: Make, clock: VirtualClock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ from abstractruntime import (
     EffectResult,
     FunctionProgram,
     Item,
+    LeaseLostError,
     Limits,
     NotFinishedError,
     RetryPolicy,
@@ -134,6 +136,18 @@ def test_unknown_kind_of_effect_is_an_error_of_the_effect(make_runtime: Make) ->
     assert run.output["error"]["message"] == "there is no kind of effects 'nothing'"
 
 
+def test_lost_lease_of_another_run_is_an_error_of_the_effect(make_runtime: Make) -> None:
+    def fail(context: Any, payload: Any) -> None:
+        raise LeaseLostError("another worker has taken over the run 'other'", run="other")
+
+    program = once(Effect("fail"))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["error"]["type"] == "LeaseLostError"
+    check(runtime, run.id, program)
+
+
 def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> None:
     attempts: list[int] = []
 
@@ -159,6 +173,31 @@ def test_failed_effect_is_tried_again_later(make_runtime: Make, clock: Any) -> N
     assert [each.kind for each in run.ledger()] == [
         "created", "step", "retry", "started", "retry", "started", "step",
     ]  # fmt: skip
+    check(runtime, run.id, program)
+
+
+class BusyError(Exception):
+    """An error of a service that says when to try again."""
+
+    retryable = True
+    retry_after = 90
+
+
+def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: Any) -> None:
+    attempts: list[int] = []
+
+    def fail(context: Any, payload: Any) -> None:
+        attempts.append(context.attempt)
+        raise BusyError
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert (attempts, run.info.due_at) == ([1], clock.time_of_day() + 90)
+    clock.advance(90)
+    runtime.work()
+    assert (attempts, run.output["error"]["type"]) == ([1, 2], "BusyError")
     check(runtime, run.id, program)
 
 
@@ -197,6 +236,32 @@ def test_run_that_reaches_a_limit_fails_before_its_next_effect(
     assert len(executed) == effects
     with pytest.raises(RunFailedError, match="LimitReached"):
         run.wait_for_output()
+
+
+@pytest.mark.parametrize(("effects", "warned"), [(7, []), (8, ["steps", "tokens"]), (9, ["steps", "tokens"])])
+def test_ledger_has_one_warning_at_four_fifths_of_a_limit(make_runtime: Make, effects: int, warned: list[str]) -> None:
+    runtime = make_runtime(COUNT, effects={"add": lambda context, payload: EffectResult(1, tokens=100)})
+    run = runtime.start(COUNT, effects, limits=Limits(steps=11, tokens=1000))
+    runtime.work()
+    warnings = [record.body["limit"] for record in run.ledger() if record.kind == "warning"]
+    assert (run.output, warnings) == (effects, warned)
+    check(runtime, run.id, COUNT)
+
+
+def test_effect_that_has_begun_is_executed_although_its_time_ends(make_runtime: Make, clock: Any) -> None:
+    executed: list[Any] = []
+    runtime = make_runtime(COUNT, effects={"add": lambda context, payload: executed.append(payload) or 1})
+    run = runtime.start(COUNT, 2, limits=Limits(seconds=60))
+    commit = runtime.store.commit
+
+    def late(*arguments: Any) -> None:
+        commit(*arguments)
+        clock.advance(61)
+
+    runtime.store.commit = late  # type: ignore[method-assign]
+    runtime.work()
+    assert (executed, run.error["type"]) == ([2], "LimitReached")
+    check(runtime, run.id, COUNT)
 
 
 def test_waiting_run_ends_at_its_limit_of_time(make_runtime: Make, clock: Any) -> None:
@@ -369,6 +434,27 @@ def test_damaged_row_holds_up_no_other_run(make_runtime: Make, clock: Any) -> No
     assert runtime.store.seconds_until_due([*runtime.programs]) == 3600
 
 
+def test_many_damaged_rows_are_put_off_in_one_claim(make_runtime: Make, clock: Any) -> None:
+    runtime = make_runtime(COUNT, effects=ADD)
+    many = sys.getrecursionlimit() + 1
+    for number in range(many):
+        runtime.start(COUNT, 2, id=str(number))
+    with runtime.database.writing() as connection:
+        connection.exec_driver_sql("UPDATE abstractruntime_runs SET limits = X'00'")
+    clock.advance(1)
+    good = runtime.start(COUNT, 2)
+    assert runtime.work() == 1
+    assert good.output == 3
+    assert [info["due_at"] for info in rows(runtime)] == [clock.time_of_day() + 3600] * many
+
+
+def rows(runtime: Runtime) -> list[Any]:
+    """Returns the rows of runs that are due at some time."""
+    with runtime.database.reading() as connection:
+        found = connection.exec_driver_sql("SELECT due_at FROM abstractruntime_runs WHERE due_at IS NOT NULL")
+        return [*found.mappings().all()]
+
+
 def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
     runtime = make_runtime(COUNT, effects=ADD)
     run, other = (runtime.start(COUNT, 3, id=name) for name in ("one", "two"))
@@ -378,6 +464,7 @@ def test_one_run_is_taken_on_step_by_step(make_runtime: Make) -> None:
         states.append(run.state)
     assert [each["left"] for each in states] == [3, 2, 1, 0]
     assert (run.output, other.state) == (6, None)
+    assert {record.body["attempt"] for record in run.ledger() if record.kind == "started"} == {1}
     check(runtime, "one", COUNT)
     (held,) = runtime.store.claim(["count@1"], "another")
     assert not runtime.advance("two")
@@ -422,6 +509,31 @@ def test_applied_items_leave_no_empty_pages(make_runtime: Make) -> None:
     assert used - free < 100 * 1.8
     assert {row.state for row in runtime.store.inbox("run-7")} == {"applied"}
     check(runtime, "run-7", program)
+
+
+def test_child_whose_end_was_not_taken_yet_may_be_named_again(make_runtime: Make) -> None:
+    child = Child("part", "count", 1)
+
+    def step(state: Any, item: Item) -> Step:
+        match item.kind:
+            case "start":
+                return Step("works", effect=Effect("work"), children=(child,))
+            case "result":
+                return Step.wait("waits", Wait("part", "child"), children=(child,))
+            case _:
+                return Step.complete(item.payload, state=state)
+
+    def work(context: Any, payload: Any) -> str:
+        runtime.advance(f"{context.run}/part")
+        return runtime.run(f"{context.run}/part").status
+
+    program = FunctionProgram("parent", step)
+    runtime = make_runtime(program, COUNT, effects={**ADD, "work": work})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == 1
+    assert [record.body["item"]["payload"] for record in run.ledger() if record.kind == "step"][1] == "completed"
+    check(runtime, run.id, program)
 
 
 def test_child_that_has_ended_is_not_started_again(make_runtime: Make) -> None:

@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
+from abstractcore.database import CommitUnknownError
 from abstractcore.testing import VirtualClock
-from abstractruntime import Child, Effect, FunctionProgram, Item, LeaseLostError, Limits, Runtime, Step, Wait
-from abstractruntime.store import Change
+from abstractruntime import Child, Effect, FunctionProgram, Item, LeaseLostError, Limits, Runtime, Send, Step, Wait
+from abstractruntime.store import Change, NewItem, items
+from abstractruntime.store.tables import inbox
 from tests.runtime.checks import check, check_chain
 from tests.runtime.conftest import BEGIN
 
@@ -18,8 +21,8 @@ Make = Callable[..., Runtime]
 ECHO = FunctionProgram("echo", lambda state, item: Step.complete(item.payload))
 
 
-def test_runs_that_are_due_longest_are_claimed_first(make_runtime: Make) -> None:
-    runtime = make_runtime(ECHO)
+def test_runs_that_are_due_longest_are_claimed_first(make_stored: Make) -> None:
+    runtime = make_stored(ECHO)
     for id, due_at in (("c", BEGIN - 1), ("a", BEGIN - 3), ("later", BEGIN + 1), ("b", BEGIN - 2)):
         runtime.start(ECHO, id=id, due_at=due_at)
     assert [runtime.store.claim(["echo@1"], "one")[0].run for _ in range(3)] == ["a", "b", "c"]
@@ -36,6 +39,121 @@ def test_run_of_a_dead_worker_is_advanced_when_its_lease_has_ended(make_runtime:
     clock.advance(1)
     assert runtime.advance(run.id)
     assert (run.output, run.info.fence) == (1, lease.fence + 1)
+
+
+def test_late_worker_does_not_give_back_the_run_of_another_one(make_runtime: Make, clock: VirtualClock) -> None:
+    runtime = make_runtime(ECHO)
+    run = runtime.start(ECHO, 1)
+    (late,) = runtime.store.claim(["echo@1"], "late")
+    clock.advance(31)
+    runtime.store.claim(["echo@1"], "another")
+    held = run.info
+    runtime.store.release(late)
+    assert held.owner == "another"
+    assert run.info == held
+
+
+def sent(runtime: Runtime, run: str) -> list[Any]:
+    """Returns the rows of the items that a run has sent."""
+    with runtime.database.reading() as connection:
+        return [*connection.execute(select(inbox).where(inbox.c.sender == run)).all()]
+
+
+def test_run_delivers_what_it_has_sent_and_nothing_else(make_runtime: Make) -> None:
+    listening = FunctionProgram(
+        "listens", lambda state, item: Step.wait({}, Wait("k", "event")) if item.kind == "start" else Step.complete()
+    )
+    sending = FunctionProgram("sends", lambda state, item: Step.complete(sends=(Send("k", 1),)))
+    runtime = make_runtime(listening, sending)
+    run = runtime.start(listening)
+    runtime.work()
+    runtime.start(sending, id="dead")
+    lease = runtime.store.claim_run("dead", "dead")
+    assert lease is not None
+    item = NewItem("news", "event", b"1", None, "other", "dead")
+    runtime.store.commit(lease, Change(sends=[item]))
+    runtime.start(sending, id="a")
+    runtime.work()
+    assert [row.state for row in sent(runtime, "dead")] == ["added"]
+    assert [row.state for row in sent(runtime, "a")] == ["applied"]
+    assert run.status == "completed"
+    late = runtime.database.write(lambda connection: items.deliver_added(connection, "sent:a:2:0", BEGIN))
+    assert late is None
+    assert [row.state for row in sent(runtime, "a")] == ["applied"]
+
+
+def lose_reply(runtime: Runtime, monkeypatch: pytest.MonkeyPatch, *, is_there: bool, then: Any = None) -> None:
+    """Lets the next transaction that writes be committed, or not, and its reply be lost; then calls `then`."""
+    write = runtime.database.write
+
+    def lost(work: Any, **options: Any) -> None:
+        monkeypatch.setattr(runtime.database, "write", write)
+
+        def fail(connection: Any) -> None:
+            work(connection)
+            raise CommitUnknownError("not known")
+
+        if is_there:
+            write(work, **options)
+        else:
+            with pytest.raises(CommitUnknownError):
+                write(fail)
+        if then is not None:
+            then()
+        raise CommitUnknownError("not known")
+
+    monkeypatch.setattr(runtime.database, "write", lost)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize(
+    "change",
+    [Change(records=[("journal", {})]), Change(release=True), Change(refused=(1, "no")), Change(inflight={"a": 1})],
+    ids=["record", "release", "refusal", "effect"],
+)
+def test_change_whose_reply_was_lost_is_made_once(
+    make_runtime: Make, monkeypatch: pytest.MonkeyPatch, change: Change, is_there: bool
+) -> None:
+    program = FunctionProgram("waits", lambda state, item: Step.wait({}, Wait("a")))
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    lease = runtime.store.claim_run(run.id, "one")
+    assert lease is not None
+    lose_reply(runtime, monkeypatch, is_there=is_there)
+    runtime.store.commit(lease, change)
+    assert (run.info.owner, run.info.seq) == ("one" if lease.is_held else None, lease.seq)
+    assert lease.released == change.release
+    assert lease.seq == 2 + len(change.records)
+    assert run.info.inflight == (None if change.inflight is ... else change.inflight)
+    check_chain(runtime, run.id)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_change_whose_reply_was_lost_is_not_made_by_a_late_worker(
+    make_runtime: Make, clock: VirtualClock, monkeypatch: pytest.MonkeyPatch, is_there: bool
+) -> None:
+    runtime = make_runtime(ECHO)
+    run = runtime.start(ECHO, 1)
+    (lease,) = runtime.store.claim(["echo@1"], "late")
+
+    def take_over() -> None:
+        clock.advance(31)
+        runtime.store.claim(["echo@1"], "another")
+
+    lose_reply(runtime, monkeypatch, is_there=is_there, then=take_over)
+    with pytest.raises(LeaseLostError):
+        runtime.store.commit(lease, Change(records=[("journal", {})]))
+    assert (lease.lost, run.info.owner, run.info.seq) == (True, "another", 2 if is_there else 1)
+
+
+def test_item_keeps_its_first_outcome(make_runtime: Make) -> None:
+    runtime = make_runtime(ECHO)
+    run = runtime.start(ECHO, 1)
+    runtime.work()
+    (row,) = runtime.store.inbox(run.id)
+    assert not runtime.database.write(lambda connection: items.close_item(connection, row.number, "refused", "late"))
+    assert runtime.store.inbox(run.id) == [row]
 
 
 @pytest.mark.parametrize("first", ["commit", "release"])

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
 from abstractruntime import (
     Child,
@@ -19,7 +22,11 @@ from abstractruntime import (
     Step,
     Wait,
 )
+from abstractruntime.store import NewItem, NewRun, items
+from tests.leftovers import wait_until
+from tests.postgresql import PostgreSQL
 from tests.runtime.checks import check
+from tests.runtime.orders import execute
 
 Make = Callable[..., Runtime]
 
@@ -78,6 +85,111 @@ def test_second_answer_and_answer_after_the_end_are_refused(make_runtime: Make) 
         wait.answer(4)
     assert caught.value.run == run.id
     check(runtime, run.id, program)
+
+
+def test_event_does_not_answer_a_question_of_the_same_key(make_runtime: Make) -> None:
+    program = waiting(Wait("ok", "approval"))
+    runtime = make_runtime(program)
+    runtime.emit("ok", "before")
+    run = runtime.start(program)
+    runtime.work()
+    assert runtime.emit("ok", "forged").state == "kept"
+    assert runtime.work() == 0
+    assert run.status == "waiting"
+    run.waits[0].answer("by ann")
+    runtime.work()
+    assert run.output == ["answer", "ok", "by ann"]
+    check(runtime, run.id, program)
+
+
+def test_answer_that_comes_while_its_wait_is_about_to_open_is_taken(make_runtime: Make) -> None:
+    def work(context: Any, payload: Any) -> str:
+        return runtime.store.deliver(NewItem("early", "answer", b"1", context.run, "ok")).state
+
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.do({}, Effect("work"))
+        return Step.wait(item.payload, Wait("ok")) if item.kind == "result" else Step.complete([state, item.payload])
+
+    program = FunctionProgram("asks", step)
+    runtime = make_runtime(program, effects={"work": work})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == ["queued", 1]
+
+
+def test_event_for_a_run_stays_until_the_run_waits_for_it(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        keys = ["a", "b", "news"]
+        if item.kind == "event":
+            return Step.complete(item.payload, state=state)
+        state = 0 if item.kind == "start" else state + 1
+        return Step.wait(state, Wait(keys[state], "event" if state == 2 else "input"))
+
+    program = FunctionProgram("later", step)
+    runtime = make_runtime(program)
+    run = runtime.start(program)
+    runtime.work()
+    run.send("news", "sent early")
+    for _ in range(2):
+        run.waits[0].answer()
+        runtime.work()
+    assert run.output == "sent early"
+    check(runtime, run.id, program)
+
+
+def is_waited_for(runtime: Runtime, future: Future[Any]) -> bool:
+    """Waits until a transaction waits for a lock, or until a function that makes it has returned."""
+    locks = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+    wait_until(lambda: future.done() or runtime.database.read(lambda reader: reader.execute(locks).scalar_one()))
+    return not future.done()
+
+
+@pytest.mark.process
+def test_two_wakes_at_once_take_one_event(postgresql: PostgreSQL) -> None:
+    program = waiting(Wait("ok"))
+    key = f"woken by {uuid4()}"
+
+    def new(id: str) -> NewRun:
+        return NewRun(id, "waiting@1", b"1")
+
+    with Runtime(postgresql.url, programs=[program]) as runtime, ThreadPoolExecutor() as threads:
+        runtime.emit(key, 1)
+        first, second = f"first {key}", f"second {key}"
+        with runtime.database.writing() as connection:
+            kept = items.first_kept(connection, key)
+            waking = threads.submit(runtime.store.create_of_event, key, lambda payload: new(second))
+            assert is_waited_for(runtime, waking)
+            items.begin_run(connection, kept.number, first)
+        assert waking.result() is None
+
+
+def test_kept_events_are_taken_in_their_order(make_stored: Make) -> None:
+    program = collecting("news", 2)
+    runtime = make_stored(program)
+    for number in (1, 2):
+        runtime.emit("news", number, id=str(number))
+    for state in ("queued", "kept"):  # which moves its row
+        execute(runtime, "UPDATE inbox SET state = :state WHERE id = '1'", state=state)
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output == [1, 2]
+
+
+@pytest.mark.process
+def test_event_that_is_delivered_while_its_wait_opens_is_not_lost(postgresql: PostgreSQL) -> None:
+    program = waiting(Wait("raced", "event"))
+    with Runtime(postgresql.url, programs=[program]) as runtime, ThreadPoolExecutor() as threads:
+        run = runtime.start(program)
+        with runtime.database.writing() as connection:
+            item = NewItem(f"event:{run.id}", "event", b"1", None, "raced")
+            assert items.deliver(connection, item, 0.0).state == "kept"
+            working = threads.submit(runtime.work)
+            assert is_waited_for(runtime, working)
+        working.result()
+        runtime.work()
+        assert run.output == ["event", "raced", 1]
+        check(runtime, run.id, program)
 
 
 def test_answer_to_a_wait_that_is_not_open_is_refused(make_runtime: Make) -> None:
@@ -369,6 +481,7 @@ def test_step_may_refuse_an_answer_and_an_event(make_runtime: Make) -> None:
     outcomes = {row.id: (row.state, (row.outcome or "")[:27]) for row in runtime.store.inbox(run.id)}
     assert outcomes["wrong"] == ("refused", "expected Friday, got Monday")
     assert outcomes["event"] == ("refused", "expected Friday, got much..")
+    assert {len(row.outcome) for row in runtime.store.inbox(run.id) if row.state == "refused"} == {500}
     assert run.output == "Friday"
     check(runtime, run.id, program)
 

@@ -18,7 +18,9 @@ import pytest
 from abstractcore.database import DatabaseError
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Interruption
+from abstractcore.testing import VirtualClock
 from abstractruntime import (
+    Child,
     Effect,
     EffectContext,
     FunctionEffect,
@@ -30,7 +32,9 @@ from abstractruntime import (
     Wait,
     Worker,
 )
+from abstractruntime.heartbeat import Heartbeat
 from abstractruntime.store import Change
+from tests.leftovers import wait_until
 from tests.postgresql import running_postgresql
 from tests.runtime.checks import check
 
@@ -167,6 +171,30 @@ def test_step_that_calls_sys_exit_fails_and_the_worker_goes_on(make_runtime: Mak
     assert (left.status, left.error["type"], other.status) == ("failed", "ProgramError", "completed")
 
 
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_step_that_ends_the_program_of_a_sync_worker_leaves_its_run_as_it_was(
+    make_runtime: Make, clock: VirtualClock, error: type[BaseException]
+) -> None:
+    """A signal handler may have raised it, in any code: nothing is written of what it has interrupted."""
+    raised: list[bool] = []
+
+    def step(state: Any, item: Item) -> Step:
+        if not raised:
+            raised.append(True)
+            raise error
+        return Step.complete(item.payload)
+
+    runtime = make_runtime(program := FunctionProgram("stopped", step))
+    run = runtime.start(program, 1)
+    with pytest.raises(error):
+        runtime.work()
+    assert (run.status, run.info.seq) == ("running", 1)
+    clock.advance(31)
+    runtime.work()
+    assert run.output == 1
+    check(runtime, run.id, program)
+
+
 def test_claims_up_to_the_free_slots_with_their_waits(make_runtime: Make) -> None:
     runtime = make_runtime(ASKING)
     for number in range(60):
@@ -186,6 +214,56 @@ def test_hint_wakes_the_worker_between_polls(make_runtime: Make) -> None:
         waiting(run)
         run.waits[0].answer(5)
         assert run.wait_for_output(PATIENCE_SECONDS) == 5
+
+
+def test_hint_wakes_the_worker_for_children_and_sent_items(make_runtime: Make) -> None:
+    def step(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.wait({}, Wait("part", "child"), children=(Child("part", "asking@1"),))
+        return Step.complete(item.payload)
+
+    runtime = make_runtime(program := FunctionProgram("parent", step), ASKING)
+    with working(runtime.worker(), poll=10_000.0):
+        run = runtime.start(program, id="p")
+        assert wait_until(lambda: run.children)
+        (part,) = run.children
+        waiting(part)
+        part.waits[0].answer(7)
+        assert run.wait_for_output(PATIENCE_SECONDS) == 7
+
+
+def test_worker_of_one_run_at_once_takes_the_next_one(make_runtime: Make) -> None:
+    runtime = make_runtime(COUNTING, effects={"work": FunctionEffect(lambda context, payload: 1, "repeat")})
+    runs = [runtime.start(COUNTING, id=f"run-{number}") for number in range(3)]
+    with working(runtime.worker(), poll=10_000.0, concurrency=1):
+        for run in runs:
+            assert run.wait_for_output(PATIENCE_SECONDS) == 3
+
+
+def test_heartbeat_extends_what_is_held_three_times_in_a_lease(
+    make_runtime: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = make_runtime(ASKING)
+    held, ended = (runtime.start(ASKING, id=id) for id in ("held", "ended"))
+    leases = {run.id: runtime.store.claim_run(run.id, "one") for run in (held, ended)}
+    waited: list[float] = []
+    extended: list[list[Any]] = []
+
+    def wait(seconds: float) -> bool:
+        waited.append(seconds)
+        return len(waited) == 3
+
+    heartbeat = Heartbeat(runtime.store)
+    monkeypatch.setattr(heartbeat._stopped, "wait", wait)
+    monkeypatch.setattr(runtime.store, "extend", extended.append)
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: None)
+    for lease in leases.values():
+        assert lease is not None
+        heartbeat.add(lease)
+    heartbeat.remove(leases["ended"])
+    heartbeat._run()
+    assert waited == [10.0, 10.0, 10.0]
+    assert extended == [[leases["held"]]] * 2
 
 
 def test_polling_finds_what_another_process_made_due(make_runtime: Make, tmp_path: Path) -> None:
@@ -294,6 +372,31 @@ def test_cancelled_task_gives_its_runs_back(make_runtime: Make) -> None:
     run = runtime.start(ONE)
     asyncio.run(main())
     assert (run.info.owner, run.info.inflight["state"]) == (None, "started")
+
+
+def test_claim_that_ends_after_its_task_was_cancelled_gives_its_runs_back(make_runtime: Make) -> None:
+    runtime = make_runtime(ONE)
+    run = runtime.start(ONE)
+    claim, begun, go_on = runtime.store.claim, threading.Event(), threading.Event()
+
+    def late(*arguments: Any) -> Any:
+        begun.set()
+        assert go_on.wait(PATIENCE_SECONDS)
+        return claim(*arguments)
+
+    runtime.store.claim = late  # type: ignore[method-assign]
+
+    async def main() -> None:
+        task = asyncio.ensure_future(runtime.worker().run())
+        assert await asyncio.to_thread(begun.wait, PATIENCE_SECONDS)
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert (run.info.owner, run.info.fence) == (None, 1)
 
 
 def test_unknown_program_is_reported_once_and_stays_due(make_runtime: Make, caplog: Any) -> None:

@@ -16,19 +16,32 @@ MAX_DEPTH: Final = 100
 DEPTH_AROUND: Final = 12
 """How much deeper documents of ours are than the values of users in them."""
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""The longest document."""
+"""The longest value of a user."""
+MAX_BYTES_AROUND: Final = 8 * MAX_BYTES
+"""The longest document of ours, which has a few values of users in it."""
 _PLAIN: Final = frozenset({str, int, bool, type(None)})
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
 ).encode
 
 
-def canonical(value: JSON, path: str, *, depth: int = MAX_DEPTH) -> bytes:
-    """Returns a value as UTF-8 JSON with sorted keys and no spaces: equal values give equal bytes.
+def canonical(value: JSON, path: str) -> bytes:
+    """Returns a value of a user as UTF-8 JSON with sorted keys and no spaces: equal values give equal bytes.
 
-    Tuples become lists. It may be nested `depth` deep. Raises `InvalidInputError`, which names the path, for anything
-    that JSON does not have.
+    Tuples become lists. Raises `InvalidInputError`, which names the path, for anything that JSON does not have, and
+    for a value that is too deep or too long.
     """
+    return _bytes(value, path, MAX_DEPTH, MAX_BYTES)
+
+
+def canonical_around(value: JSON, path: str) -> bytes:
+    """Returns a document of ours, as `canonical` does: it may be deeper and longer than the values of users in it, so
+    that what was accepted once can be written again with more around it.
+    """
+    return _bytes(value, path, MAX_DEPTH + DEPTH_AROUND, MAX_BYTES_AROUND)
+
+
+def _bytes(value: JSON, path: str, depth: int, longest: int) -> bytes:
     _check(value, path, depth)
     try:
         data = _encode(value).encode()
@@ -37,9 +50,9 @@ def canonical(value: JSON, path: str, *, depth: int = MAX_DEPTH) -> bytes:
     except ValueError:
         hint = "Write it as a text."
         raise InvalidInputError("has an integer of too many digits for JSON", path=path, hint=hint) from None
-    if len(data) > MAX_BYTES:
+    if len(data) > longest:
         hint = "Store it in a file or an artifact store, and keep its name or its hash."
-        raise InvalidInputError(f"has {len(data):,} bytes of JSON, more than {MAX_BYTES:,}", path=path, hint=hint)
+        raise InvalidInputError(f"has {len(data):,} bytes of JSON, more than {longest:,}", path=path, hint=hint)
     return data
 
 

@@ -30,6 +30,8 @@ LONGEST_NAME: Final = 200
 """The longest id, key and name, in characters."""
 _RESERVED: Final = ("start:", "sent:", "copy:", "child:", "cancel:")
 """Ids of the items that the kernel makes: one that was taken before would not be delivered."""
+_MOST_ERRORS: Final = 100
+"""The most types of errors that a retry may name."""
 _NAME: Final = re.compile(r"[^\s@/][^\s@]*")
 
 
@@ -99,6 +101,11 @@ class RetryPolicy:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e10:
                 raise InvalidInputError(f"expected a number of at least 0, got {value!r:.80}", path=name)
+        if type(self.errors) is not tuple or len(self.errors) > _MOST_ERRORS:
+            problem = f"expected a tuple of up to {_MOST_ERRORS} names of classes, got {self.errors!r:.80}"
+            raise InvalidInputError(problem, path="errors")
+        for index, name in enumerate(self.errors):
+            check_name(name, f"errors[{index}]")
 
     def pause(self, attempt: int) -> float:
         """Returns the seconds to wait after an attempt, the first one being 1."""

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast
 from . import stepping
 from .effects import EffectResult
 from .errors import LedgerError, ReplayError
-from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member, parsed
+from .json_documents import JSON, canonical, canonical_around, digest, member, parsed
 from .programs import Item, Program, Step
 from .records import Limits, Record, Spent
 from .store import Lease
@@ -65,7 +65,7 @@ class _Replayed:
         try:
             step = stepping.checked(self._step(), self._item)
             change = stepping.change(_lease(record), self._item, _with_versions(step, body), self._used, {}, record.seq)
-            again = parsed(canonical(change.records[0][1], "step", depth=MAX_DEPTH + DEPTH_AROUND))
+            again = parsed(canonical_around(change.records[0][1], "step"))
         except Exception as error:
             raise self._error(f"it raises {type(error).__name__}: {error}") from error
         if step.refused is not None:

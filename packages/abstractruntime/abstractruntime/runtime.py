@@ -144,7 +144,8 @@ class Runtime:
         keep: Collection[str] = (),
         dry_run: bool = False,
     ) -> list[str]:
-        """Deletes runs that ended longer ago than this, with all that belongs to them; returns their ids.
+        """Deletes runs that ended longer ago than this, with all that belongs to them, and events that were kept for
+        longer, as no run has waited for them; returns the ids of the runs.
 
         `keep` are ids of runs that stay. A run stays whose parent has not ended. With `dry_run` nothing is deleted.
         Raises `InvalidInputError` for statuses other than `completed`, `failed` and `cancelled`.

@@ -11,7 +11,7 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 
 from .effects import EffectResult
 from .errors import ProgramError
-from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, copied, digest, member
+from .json_documents import JSON, canonical, canonical_around, copied, digest, member
 from .limits import limits_of, warnings
 from .programs import (
     INTERRUPTED,
@@ -150,9 +150,7 @@ def to_parent(lease: Lease, output: JSON, error: JSON, spent: Spent) -> list[New
     """Returns the item that reports the end of a child to its parent, with what it has spent."""
     if lease.parent is None:
         return []
-    payload = canonical(
-        {"payload": output, "error": error, "spent": spent.to_data()}, "output", depth=MAX_DEPTH + DEPTH_AROUND
-    )
+    payload = canonical_around({"payload": output, "error": error, "spent": spent.to_data()}, "output")
     return [NewItem(f"child:{lease.run}", "child", payload, lease.parent, lease.parent_key, lease.run)]
 
 

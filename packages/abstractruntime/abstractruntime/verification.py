@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from .errors import LedgerError, RunNotFoundError
-from .json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member, parsed
+from .json_documents import JSON, canonical, canonical_around, digest, member, parsed
 from .records import ENDED, envelope_hash
 from .store import Store
 from .store.bodies import artifact_hashes
@@ -256,7 +256,7 @@ def _object(data: bytes) -> dict[str, JSON] | None:
     """Returns the body of these bytes; None if they are not what is written for a body."""
     try:
         body: JSON = parsed(data)
-        is_written = isinstance(body, dict) and canonical(body, "body", depth=MAX_DEPTH + DEPTH_AROUND) == data
+        is_written = isinstance(body, dict) and canonical_around(body, "body") == data
         return cast("dict[str, JSON]", body) if is_written else None
     except (ValueError, RecursionError):  # and InvalidInputError, which is a ValueError
         return None

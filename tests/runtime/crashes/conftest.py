@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,15 +42,22 @@ class Place:
         self.cells.append((row, database, 1, count))
 
 
+@contextmanager
+def opened_place(request: pytest.FixtureRequest, folder: Path, server: PostgreSQL | None) -> Generator[Place]:
+    """Opens a database without runs: that of a server, or a file. What is counted becomes a property of the test."""
+    url = f"sqlite:///{folder / 'runs.db'}" if server is None else server.url
+    outside = Outside(folder / "outside")
+    with open_runtime(url, outside) as runtime:
+        for table in metadata.sorted_tables:
+            runtime.database.write(lambda connection, table=table: connection.execute(delete(table)))
+        place = Place("SQLite" if server is None else "PostgreSQL", url, runtime, outside, folder, server)
+        yield place
+    request.node.user_properties += [(PROPERTY, cell) for cell in place.cells]
+
+
 @pytest.fixture(params=["SQLite", "PostgreSQL"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A place for runs, in each kind of database."""
     server = None if request.param == "SQLite" else request.getfixturevalue("postgresql")
-    url = f"sqlite:///{tmp_path / 'runs.db'}" if server is None else server.url
-    outside = Outside(tmp_path / "outside")
-    with open_runtime(url, outside) as runtime:
-        for table in metadata.sorted_tables:
-            runtime.database.write(lambda connection, table=table: connection.execute(delete(table)))
-        place = Place(request.param, url, runtime, outside, tmp_path, server)
+    with opened_place(request, tmp_path, server) as place:
         yield place
-    request.node.user_properties += [(PROPERTY, cell) for cell in place.cells]

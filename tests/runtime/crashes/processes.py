@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
@@ -105,6 +106,27 @@ def worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection,
     boundaries.at(*meets, lambda: meet(test))
     with open_runtime(url, outside, seconds=seconds) as runtime:
         runtime.work()
+
+
+class Reports(logging.Handler):
+    """Reports each retry of a transaction to the test."""
+
+    def __init__(self, test: Connection) -> None:
+        super().__init__()
+        self._test = test
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Sends a word."""
+        if "tried again" in record.msg:
+            self._test.send("retry")
+
+
+def reporting_worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection) -> None:
+    """Works on what is due, and reports retries."""
+    log = logging.getLogger("abstractcore.database")
+    log.setLevel(logging.INFO)
+    log.addHandler(Reports(test))
+    worker(url, outside, meets, test)
 
 
 def stopped_worker(url: str, outside: Outside, name: str, number: int) -> None:

@@ -1,28 +1,18 @@
-"""Databases that are gone for a while, that are full, that lose the reply to a COMMIT, and clocks that are wrong.
-
-The disk of a PostgreSQL cannot be filled here: that takes a file system of its own.
-"""
+"""Databases that are gone for a while, that lose the reply to a COMMIT, and clocks that are wrong."""
 
 from __future__ import annotations
 
-import logging
-import resource
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
-from multiprocessing.connection import Connection
-from pathlib import Path
 
 import pg8000.dbapi
 import pytest
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
 
-from abstractcore.database import DatabaseError
 from tests.runtime.crashes import boundaries
-from tests.runtime.crashes.checking import check, end_leases, finish
+from tests.runtime.crashes.checking import check, finish
 from tests.runtime.crashes.conftest import Place
 from tests.runtime.crashes.processes import (
     FORKS,
@@ -30,6 +20,7 @@ from tests.runtime.crashes.processes import (
     exit_code,
     open_runtime,
     received,
+    reporting_worker,
     running,
     story,
     worker,
@@ -40,27 +31,6 @@ from tests.runtime.crashes.test_plain import check_order, trace
 pytestmark = pytest.mark.process
 RETRIES = {"SQLite": 1, "PostgreSQL": 13}
 """So many retries take four seconds or more: SQLite waits for five seconds each time, for another process."""
-
-
-class Reports(logging.Handler):
-    """Reports each retry of a transaction to the test."""
-
-    def __init__(self, test: Connection) -> None:
-        super().__init__()
-        self._test = test
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Sends a word."""
-        if "tried again" in record.msg:
-            self._test.send("retry")
-
-
-def reporting_worker(url: str, outside: Outside, meets: tuple[str, int], test: Connection) -> None:
-    """Works on what is due, and reports retries."""
-    log = logging.getLogger("abstractcore.database")
-    log.setLevel(logging.INFO)
-    log.addHandler(Reports(test))
-    worker(url, outside, meets, test)
 
 
 @contextmanager
@@ -101,56 +71,6 @@ def test_database_that_is_gone_for_seconds_loses_and_repeats_nothing(place: Plac
     assert (info.status, info.fence) == ("completed", 1)
     check(place.runtime, "a")
     assert place.outside.done() == {f"pay a {number}": 1 for number in range(1, 21)}
-    place.survived()
-
-
-def limit_files(folder: Path) -> Callable[[], None]:
-    """Lets no file of this process grow beyond that of the log; returns what ends that."""
-    size, (_, most) = (folder / "runs.db-wal").stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-
-
-def limit_pages(folder: Path) -> Callable[[], None]:
-    """Lets the database have no more pages; returns what ends that."""
-    pages = [1]
-
-    def limit(connection: sqlite3.Connection, *_: object) -> None:
-        connection.execute(f"PRAGMA max_page_count = {pages[0]}")
-
-    event.listen(Engine, "checkout", limit)
-    return lambda: pages.insert(0, 1_000_000)
-
-
-def worker_on_a_full_disk(
-    url: str, outside: Outside, folder: Path, fill: Callable[[Path], Callable[[], None]], at: tuple[str, int]
-) -> None:
-    """Works until the disk is full; then it gets room, and goes on."""
-    empty: list[Callable[[], None]] = []
-    boundaries.install()
-    boundaries.at(*at, lambda: empty.append(fill(folder)))
-    with open_runtime(url, outside) as runtime:
-        with pytest.raises(DatabaseError) as caught:
-            runtime.work()
-        assert caught.value.code in ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
-        empty[0]()
-        end_leases(runtime)
-        runtime.work()
-
-
-@pytest.mark.parametrize("place", ["SQLite"], indirect=True)
-@pytest.mark.parametrize("fill", [limit_files, limit_pages])
-@pytest.mark.parametrize("at", [("in the effect, after its work", 20), ("started", 20), ("claimed", 1)])
-def test_full_disk_ends_a_worker_and_loses_nothing(
-    place: Place, fill: Callable[[Path], Callable[[], None]], at: tuple[str, int]
-):
-    place.crash("a full disk")
-    run = place.runtime.start("payments", {"name": "a" * 150, "count": 60}, id="a")
-    assert exit_code(worker_on_a_full_disk, place.url, place.outside, place.folder, fill, at) == 0
-    finish(place.runtime, run, place.outside)
-    check(place.runtime, "a")
-    assert set(place.outside.done().values()) == {1}
-    assert len(place.outside.done()) == 60
     place.survived()
 
 

@@ -233,7 +233,9 @@ def prune(
     store: _Store = _STORE,
     as_json: Json = False,
 ) -> None:
-    """Delete runs that have ended, with their ledgers. Print their ids."""
+    """Delete runs that have ended, with their ledgers, and events of that age that no run has waited for. Print the ids
+    of the runs.
+    """
     from .checking import prune as run
 
     run(older_than, store, dry_run=dry_run, as_json=as_json)

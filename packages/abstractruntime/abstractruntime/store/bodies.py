@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, member, parsed
+from ..json_documents import JSON, canonical, canonical_around, digest, member, parsed
 
 LARGE: Final = 4096
 """A value with more bytes of JSON is stored apart."""
@@ -30,7 +30,7 @@ def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
             if len(data) > LARGE or (isinstance(value, dict) and _MARK in value):
                 apart.append((digest(data), data))
                 holder[place[-1]] = {_MARK: digest(data), "bytes": len(data)}
-    return canonical(shortened, "body", depth=MAX_DEPTH + DEPTH_AROUND), apart
+    return canonical_around(shortened, "body"), apart
 
 
 def decoded(data: bytes, artifact: Callable[[str], bytes | None]) -> JSON:

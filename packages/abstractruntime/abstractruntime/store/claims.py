@@ -94,13 +94,12 @@ def claim(
     """Takes due runs of these programs, the ones that are due longest first."""
     if not programs or limit < 1:
         return []
-    statement = _claim(len(programs))
-    rows = statement.all(connection, now=now, new_owner=owner, new_due_at=now + ttl, limit=limit, **_values(programs))
-    found = _open_waits(connection, [row.id for row in rows])
-    leases = [lease for row in rows if (lease := _readable(connection, row, found, now)) is not None]
-    if rows and not leases:
-        return claim(connection, programs, owner, limit, now, ttl)
-    return leases
+    claimed = {"now": now, "new_owner": owner, "new_due_at": now + ttl, "limit": limit, **_values(programs)}
+    while rows := _claim(len(programs)).all(connection, **claimed):
+        found = _open_waits(connection, [row.id for row in rows])
+        if leases := [lease for row in rows if (lease := _readable(connection, row, found, now)) is not None]:
+            return leases
+    return []
 
 
 def claim_run(connection: Connection, run: str, owner: str, now: float, ttl: float) -> Lease | None:

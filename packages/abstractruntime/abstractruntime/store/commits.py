@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from abstractcore.database import Statement, lock
 
 from ..errors import RunExistsError
-from ..json_documents import DEPTH_AROUND, JSON, MAX_DEPTH, canonical, digest, parsed
+from ..json_documents import JSON, canonical, canonical_around, digest, parsed
 from ..programs import Wait
 from ..records import ENDED, Limits, OpenWait, Spent, chained
 from . import items
@@ -144,7 +144,7 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         connection,
         the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq,
         due_at=now + ttl, seq=seq, head=head, outbox=outbox, updated=now,
-        inflight=None if inflight is None else canonical(inflight, "inflight", depth=MAX_DEPTH + DEPTH_AROUND),
+        inflight=None if inflight is None else canonical_around(inflight, "inflight"),
         spent=canonical(spent.to_data(), "spent"),
         **values,
     )  # fmt: skip
@@ -216,7 +216,7 @@ def _change_waits(
             _CLOSE_WAIT.run(connection, the_run=lease.run, the_key=key)
     for position, wait in enumerate(wanted.values()):
         if wait.key not in still:
-            asked = canonical(wait.asked, f"waits.{wait.key}.asked", depth=MAX_DEPTH + DEPTH_AROUND)
+            asked = canonical_around(wait.asked, f"waits.{wait.key}.asked")
             _OPEN_WAIT.run(
                 connection, run=lease.run, key=wait.key, reason=wait.reason, deadline=wait.deadline, asked=asked,
                 opened=seq, position=position,

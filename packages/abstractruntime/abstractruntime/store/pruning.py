@@ -1,4 +1,4 @@
-"""Deletes runs that have ended: their rows, ledgers, waits, items and values."""
+"""Deletes runs that have ended: their rows, ledgers, waits, items and values; and events that nobody waited for."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ _MAY_GO: Final[ColumnElement[bool]] = and_(
 _OF_RUN: Final = tuple(
     Statement(delete(table).where(table.c.run == _b("the_run"))) for table in (ledger, waits, inbox, artifacts)
 )
+_KEPT: Final = and_(inbox.c.state == "kept", inbox.c.created <= _b("before"))
+_OLD_EVENTS: Final = Statement(select(inbox.c.number).where(_KEPT).order_by(inbox.c.number).limit(_b("limit")))
+_DELETE_EVENT: Final = Statement(delete(inbox).where(inbox.c.number == _b("the_number"), _KEPT))
 _DELETE: Final = Statement(delete(runs).where(runs.c.id == _b("the_run")))
 
 
@@ -37,7 +40,8 @@ def prune(
     keep: Collection[str] = (),
     dry_run: bool = False,
 ) -> list[str]:
-    """Deletes the runs that ended longer ago than this, in small transactions; returns their ids.
+    """Deletes the runs that ended longer ago than this, and the events that were kept for longer, as no run has waited
+    for them; in small transactions. Returns the ids of the runs.
 
     `statuses` are those that are deleted, of `completed`, `failed` and `cancelled`; `keep` are ids of runs that stay.
     With `dry_run` nothing is deleted. A run stays that is held, that has sent what is not delivered yet, or whose
@@ -55,7 +59,17 @@ def prune(
     pruned: list[str] = []
     for status in sorted({*statuses}):
         pruned += _prune_status(store, status, before, {*keep}, dry_run)
+    while not dry_run and store.database.write(lambda connection: _delete_events(connection, before)):
+        continue
     return pruned
+
+
+def _delete_events(connection: Connection, before: float) -> int:
+    """Deletes some of the events that are kept too long; returns how many it has found."""
+    found = _OLD_EVENTS.all(connection, before=before, limit=_PAGE)
+    for row in found:  # another transaction may have given it to a run meanwhile: it is not kept any more then
+        _DELETE_EVENT.run(connection, the_number=row.number, before=before)
+    return len(found)
 
 
 def _prune_status(store: Store, status: str, before: float, keep: set[str], dry_run: bool) -> list[str]:
