@@ -61,22 +61,28 @@ class Listener:
         self._channel = channel
         self._notified = notified
         self._stopped = threading.Event()
+        self._stops, self._stopping = socket.socketpair()
+        """What is sent by the first ends the thread's wait at the second."""
         self._socket: socket.socket | None = None
-        """That of the connection: what one thread shuts down, another one stops waiting for."""
+        """That of the connection."""
         self._thread = threading.Thread(target=self._run, name=f"{channel}-listener", daemon=True)
         transactions.before_fork.append(self._disconnect)
         self._thread.start()
 
     def stop(self) -> None:
         """Ends the thread; returns when it has ended, at once unless it waits for the database."""
+        if self._stopped.is_set():
+            return
         self._stopped.set()
-        self._disconnect()
-        self._thread.join()
-        with suppress(ValueError):  # it was stopped before
-            self._transactions.before_fork.remove(self._disconnect)
+        if self._thread.is_alive():  # not in a forked process, which shares these sockets
+            self._stops.send(b"\0")
+            self._thread.join()
+        self._stops.close()
+        self._stopping.close()
+        self._transactions.before_fork.remove(self._disconnect)
 
     def _disconnect(self) -> None:
-        """Ends the connection; the thread makes another one, unless it is stopped."""
+        """Ends the connection; the thread makes another one."""
         if (found := self._socket) is not None:
             with suppress(OSError):  # it has ended
                 found.shutdown(socket.SHUT_RDWR)
@@ -87,7 +93,7 @@ class Listener:
         while not self._stopped.is_set():
             try:
                 with closing(self._connected()) as connection:
-                    if failures:
+                    if failures > 1:
                         _log.info("notifications of the database are received again")
                     failures = 0
                     self._receive(connection)
@@ -125,6 +131,7 @@ class Listener:
         cursor = connection.cursor()
         with socket.fromfd(_descriptor(connection), -1, -1) as self._socket, selectors.DefaultSelector() as selector:
             selector.register(self._socket, selectors.EVENT_READ)
+            selector.register(self._stopping, selectors.EVENT_READ)
             while not self._stopped.is_set():
                 self._notified()
                 selector.select(_CHECK_SECONDS)

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy import text
 
 from abstractcore.database import Database, Listener, notify
 from tests.chaos_server import PATIENCE_SECONDS
-from tests.forks import in_fork
+from tests.forks import forked
 from tests.leftovers import wait_until
 from tests.postgresql import PostgreSQL, running_postgresql
 
@@ -134,13 +135,20 @@ def test_listener_of_a_server_that_is_gone_ends():
         postgresql.start()
 
 
-def test_listener_that_hears_goes_on_after_a_fork(server: Database):
-    heard = threading.Semaphore(0)
-    with listening(server, heard) as listener:
-        in_fork(listener.stop)
+def test_listener_goes_on_after_a_fork_and_ends_before_the_forked_process(server: Database):
+    heard, (ours, theirs) = threading.Semaphore(0), Pipe()
+
+    def child() -> None:
+        listener.stop()
+        assert theirs.recv() == "stopped"
+
+    with listening(server, heard) as listener, forked(child):
         hears(heard)
         send(server)
         hears(heard)
+        listener.stop()
+        assert wait_until(lambda: not listeners(server))
+        ours.send("stopped")
 
 
 def test_failure_of_what_is_called_does_not_end_the_listener(server: Database):
