@@ -1,4 +1,5 @@
-"""Databases: SQLite files, and PostgreSQL by its URL. Transactions, their retries, tables with versions, and locks.
+"""Databases: SQLite files, and PostgreSQL by its URL. Transactions, their retries, tables with versions, locks, and
+notifications.
 
 It knows no table: who uses it declares its own. SQLAlchemy and pg8000 come with the extras `server` and `postgresql`.
 """
@@ -16,6 +17,7 @@ except ImportError as error:
 
 from .database import Database, lock, reads, writes
 from .failures import CommitUnknownError, ConstraintError, DatabaseError, Retries
+from .notifications import Listener, notify
 from .schemas import Schema
 from .statements import Statement
 
@@ -24,10 +26,12 @@ __all__ = [
     "ConstraintError",
     "Database",
     "DatabaseError",
+    "Listener",
     "Retries",
     "Schema",
     "Statement",
     "lock",
+    "notify",
     "reads",
     "writes",
 ]

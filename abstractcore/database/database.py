@@ -17,6 +17,7 @@ from ..private_files import make_private_folder
 from ..schema.base_error import install_hint
 from .failures import Place, Retries, failure, recognize_lost_connections
 from .forks import Transactions
+from .notifications import Listener
 from .schemas import Schema
 from .sqlite_files import READS, Synchronous, make_private, prepare_connections
 from .statements import Statement
@@ -109,8 +110,20 @@ class Database:
         with self._transaction(self._engine, self._retries) as connection:
             yield connection
 
+    def listen(self, channel: str, notified: Callable[[], object]) -> Listener | None:
+        """Calls `notified`, in a thread, soon after a transaction that called `notify` for this channel; returns what
+        stops that. None for SQLite, which has no notifications.
+
+        It is called as well when it begins to listen, and when it does so again after its connection was lost: what
+        happened before is not known. Pools that share one connection between clients, as PgBouncer's by transaction,
+        pass no notifications on.
+        """
+        if self._engine.dialect.name != "postgresql":
+            return None
+        return Listener(self._engine, self._place, self._transactions, channel, notified)
+
     def close(self) -> None:
-        """Closes all connections."""
+        """Closes all connections, but that of a listener, which is stopped."""
         self._engine.dispose()
 
     def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:

@@ -10,14 +10,15 @@ from contextlib import contextmanager
 
 
 class Transactions:
-    """Counts the transactions of this process. Before a fork it waits for their end, and calls `disconnect`.
+    """Counts the transactions of this process. Before a fork it waits for their end, and calls `before_fork`, which
+    close connections.
 
     A forked process that used a connection to SQLite would have no locks, though its SQLite has noted some; one that
     used a connection to a server would share it.
     """
 
     def __init__(self, disconnect: Callable[[], None]) -> None:
-        self._disconnect = disconnect
+        self.before_fork = [disconnect]
         self._running = 0
         self._changed = threading.Condition()
         with _forking:
@@ -39,7 +40,8 @@ class Transactions:
         """Lets no transaction begin before `go_on`."""
         self._changed.acquire()
         self._changed.wait_for(lambda: not self._running)
-        self._disconnect()
+        for disconnect in [*self.before_fork]:
+            disconnect()
 
     def go_on(self) -> None:
         """Lets transactions begin again."""

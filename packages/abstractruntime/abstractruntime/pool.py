@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from abstractcore.concurrency import AsyncRuntime
@@ -28,6 +28,8 @@ _LONGEST_POLL: Final = 1.0
 """Seconds between two looks where each takes long, or the database fails."""
 _MOST_CONNECTIONS: Final = 8
 """So many transactions are made at once, by databases where they do not wait for each other."""
+_ANNOUNCE_SECONDS: Final = 0.25
+"""Seconds between two announcements of a worker: they wait for each other, in all databases of a server."""
 
 
 class Pool:
@@ -58,6 +60,8 @@ class Pool:
         self._heartbeat = Heartbeat(worker.store)
         self._tasks: dict[asyncio.Task[None], Lease] = {}
         self._woken = asyncio.Event()
+        self._is_more_due = asyncio.Event()
+        """Than this worker may take: other workers are to look, too."""
         self._poll = options.poll
         self._reported: set[str] = set()
         self._failure: DatabaseError | None = None
@@ -67,37 +71,49 @@ class Pool:
         """Works until it is stopped, or nothing is due; returns how many times a run was taken on."""
         before = self._metrics.claimed
         await self._count()
-        reports = asyncio.ensure_future(self._reports())
+        tasks = [asyncio.ensure_future(self._reports()), asyncio.ensure_future(self._announcements())]
         try:
-            with self._wakeups():
+            async with self._wakeups():
                 await self._work()
             await self._finish()
             if self._until == "idle" and self._failure is not None:
                 raise self._failure
         finally:
-            reports.cancel()
+            for task in tasks:
+                task.cancel()
             await self._interrupt()
-            with suppress(asyncio.CancelledError):
-                await reports
+            for task in tasks:
+                with suppress(asyncio.CancelledError):
+                    await task
+            await self._call(self._store.announce)  # what was given back
             await self._runtime.call(self._heartbeat.stop)
             self._threads.shutdown(wait=False)
         return self._metrics.claimed - before
 
-    @contextmanager
-    def _wakeups(self) -> Generator[None]:
-        """In its body, the loop is woken when this process makes a run due, and when it is to stop."""
+    @asynccontextmanager
+    async def _wakeups(self) -> AsyncGenerator[None]:
+        """In its body, the loop is woken when this process makes a run due, when another one announces that it did,
+        and when it is to stop.
+        """
         loop = asyncio.get_running_loop()
 
-        def wake() -> None:
+        def wake(*events: asyncio.Event) -> None:
             with suppress(RuntimeError):  # the loop is closed: nobody waits
-                loop.call_soon_threadsafe(self._woken.set)
+                for event in (self._woken, *events):
+                    loop.call_soon_threadsafe(event.set)
 
-        self._store.on_due.append(wake)
+        def made_due() -> None:
+            wake(self._is_more_due)
+
+        self._store.on_due.append(made_due)
+        listener = self._store.listen(wake)
         try:
             with self._stop.ending(wake):
                 yield
         finally:
-            self._store.on_due.remove(wake)
+            self._store.on_due.remove(made_due)
+            if listener is not None:
+                await self._runtime.call(listener.stop)
 
     async def _work(self) -> None:
         may_be_due = True
@@ -107,6 +123,7 @@ class Pool:
             if free and may_be_due:
                 claimed = await self._claim(free)
                 if claimed == free:
+                    self._is_more_due.set()
                     continue
                 if not claimed and not self._tasks and self._until == "idle" and not self._woken.is_set():
                     return
@@ -201,6 +218,16 @@ class Pool:
     def _call(self, function: Callable[..., T], *arguments: Any) -> asyncio.Future[T]:
         """Calls a function that waits for the database in a thread."""
         return asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
+
+    async def _announcements(self) -> None:
+        """Wakes workers of other processes, now and then, if this one makes runs due, which may not be for it, or has
+        taken as many as it may. Not at each commit: see `Store.announce`.
+        """
+        while not self._store.has_one_writer:
+            await self._is_more_due.wait()
+            self._is_more_due.clear()
+            await self._call(self._store.announce)
+            await asyncio.sleep(_ANNOUNCE_SECONDS)
 
     # Reports
 

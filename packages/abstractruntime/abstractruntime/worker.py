@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -88,7 +90,8 @@ class Worker:
         heartbeat = Heartbeat(self.store)
         heartbeat.add(lease)
         try:
-            drive(self.engine().advance(lease, SyncRuntime(), max_steps=max_steps))
+            with self._announcing():
+                drive(self.engine().advance(lease, SyncRuntime(), max_steps=max_steps))
         finally:
             heartbeat.stop()
         return True
@@ -103,7 +106,8 @@ class Worker:
                 for lease in leases:
                     heartbeat.add(lease)
                     try:
-                        drive(engine.advance(lease, runtime))
+                        with self._announcing():
+                            drive(engine.advance(lease, runtime))
                     finally:
                         heartbeat.remove(lease)
                     count += 1
@@ -138,6 +142,18 @@ class Worker:
 
         options = WorkerOptions(concurrency, poll, grace, report_every)
         return await Pool(self, options, until=until, stop=stop or Interruption(), report=report).run()
+
+    @contextmanager
+    def _announcing(self) -> Generator[None]:
+        """After its body, workers of other processes are woken if it made a run due: perhaps one of theirs."""
+        made_due = threading.Event()
+        self.store.on_due.append(made_due.set)
+        try:
+            yield
+        finally:
+            self.store.on_due.remove(made_due.set)
+            if made_due.is_set():
+                self.store.announce()
 
     def engine(self, call: Callable[..., Awaitable[Any]] | None = None) -> Engine:
         """Returns an engine for the programs and effects of this worker; `call` as `Engine` takes it."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, bindparam, exists, func, select
 
-from abstractcore.database import CommitUnknownError, ConstraintError, Database, Retries, Statement
+from abstractcore.database import (
+    CommitUnknownError,
+    ConstraintError,
+    Database,
+    DatabaseError,
+    Listener,
+    Retries,
+    Statement,
+    notify,
+)
 from abstractcore.ports import Clock
 
 from ..errors import RunExistsError
@@ -22,6 +32,7 @@ from .leases import Lease
 from .tables import artifacts, inbox, ledger, runs, schema, waits
 
 T = TypeVar("T")
+_log = logging.getLogger("abstractruntime")
 _b = bindparam
 _SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestamp()).label("now")))
 _AFTER: Final = select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
@@ -34,6 +45,8 @@ _ARTIFACT: Final = Statement(
 _WAITS: Final = Statement(select(waits).where(waits.c.run == _b("run")).order_by(waits.c.opened, waits.c.position))
 _INBOX: Final = Statement(select(inbox).where(inbox.c.run == _b("run")).order_by(inbox.c.number))
 _CHILDREN: Final = Statement(select(runs.c.id).where(runs.c.parent == _b("parent")).order_by(runs.c.created))
+_CHANNEL: Final = "abstractruntime"
+"""That of notifications: some run is due."""
 _PAGE: Final = 500
 """How many records are read at once."""
 COMMITS: Final = Retries(attempts=60, seconds=30)
@@ -45,7 +58,8 @@ _UNKNOWN_COMMITS: Final = Retries(attempts=5, seconds=30)
 class Store:
     """The runs of one database. Every method waits for the database, and raises `DatabaseError` if it fails.
 
-    `seconds` is how long a lease lasts. `on_due` is called after a transaction that made a run due, with nothing.
+    `seconds` is how long a lease lasts. `on_due` is called after a transaction that made a run due, with nothing. What
+    `create` and `deliver` made due is announced to other processes, too; what the holder of a lease did, is not.
     `has_one_writer` is True for SQLite, where transactions that write wait for each other.
     """
 
@@ -98,6 +112,7 @@ class Store:
         created = self._write(work, is_idempotent=True)
         if created:
             self._notify()
+            self.announce()
         return created
 
     def create_of_event(self, key: str, make: Callable[[JSON], NewRun]) -> str | None:
@@ -120,6 +135,7 @@ class Store:
         created = self.database.write(work, retries=self._retries)
         if created is not None:
             self._notify()
+            self.announce()
         return created
 
     def deliver(self, item: NewItem) -> Delivery:
@@ -135,6 +151,7 @@ class Store:
 
         delivery = self._write(work)
         self._notify()
+        self.announce()
         return delivery
 
     def deliver_sent(self, lease: Lease) -> None:
@@ -147,6 +164,25 @@ class Store:
                 )
         lease.delivered = True
         self._notify()
+
+    def announce(self) -> None:
+        """Wakes the workers of other processes, which then look for runs that are due. Those of SQLite only poll.
+
+        It is a transaction of its own: no commit of a step is made to wait for others.
+        """
+        if self.has_one_writer:
+            return
+        try:
+            self.database.write(lambda connection: notify(connection, _CHANNEL), retries=Retries(attempts=1))
+        except DatabaseError as error:
+            _log.info("other workers were not woken, and will find by polling what is due: %s", error)
+
+    def listen(self, announced: Callable[[], object]) -> Listener | None:
+        """Calls `announced`, in a thread, when a process has announced that a run is due; returns what stops that.
+
+        None for SQLite.
+        """
+        return self.database.listen(_CHANNEL, announced)
 
     def claim(self, programs: Sequence[str], owner: str, limit: int = 1) -> list[Lease]:
         """Takes up to `limit` runs of these programs, as `name@version`, that are due."""
@@ -354,5 +390,5 @@ class Store:
             return self.database.write(work, retries=self._retries)
 
     def _notify(self) -> None:
-        for notify in self.on_due:
-            notify()
+        for made_due in self.on_due:
+            made_due()
