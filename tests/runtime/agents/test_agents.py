@@ -500,5 +500,7 @@ def test_request_that_a_model_refuses_is_given_to_no_other(make_runtime: Make) -
     agent = Agent("group", model=[refuses, create_llm("scripted", replies=["Yes."])])
     _, run = started(make_runtime, agent)
     assert (run.status, run.error["type"]) == ("failed", "BadRequestError")
-    with pytest.raises(InvalidInputError, match="expected a model"):
-        Agent("none", model=[])
+    wrong: list[Any] = [[], None, ["scripted", 7]]
+    for model in wrong:
+        with pytest.raises(InvalidInputError, match="model: expected a model, or several"):
+            Agent("none", model=model)

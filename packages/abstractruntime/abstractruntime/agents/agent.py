@@ -57,9 +57,9 @@ class Agent:
         self._retry = retry
         if policy is not None and (policy.journal is not None or policy.loop_id is not None):
             raise InvalidInputError("the run has the journal and the id of the loop", path="policy")
-        models: Sequence[str | LLM] = [model] if isinstance(model, str | LLM) else [*model]
-        if not models:
-            raise InvalidInputError("expected a model, or several", path="model")
+        models: Sequence[Any] = model if isinstance(model, list | tuple) else [model]
+        if not models or not all(isinstance(each, str | LLM) for each in models):
+            raise InvalidInputError(f"expected a model, or several, got {model!r:.80}", path="model")
         self._turns = Turns(
             models,
             options=options,
