@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, get_args
@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
 from ..schema.base_error import install_hint
-from .failures import Place, Retries, failure, recognize_lost_connections
+from .failures import Place, Retries, failure, recognize_lost_connections, replace_lost_connections
 from .forks import Transactions
 from .notifications import Listener
 from .schemas import Schema
@@ -127,46 +127,52 @@ class Database:
         self._engine.dispose()
 
     def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:
-        with self._transaction(engine, Retries(attempts=1)) as connection:
+        with self._transaction(engine) as connection:
             return work(connection)
 
     @contextmanager
-    def _transaction(self, engine: Engine, begins: Retries) -> Generator[Connection]:
+    def _transaction(self, engine: Engine, begins: Retries | None = None) -> Generator[Connection]:
+        begin = partial(self._begun, engine)
+        connection = begin() if begins is None else begins.run(begin)
         commits = False
-        stack, connection = begins.run(partial(self._enter, engine))
-        with stack:
+        try:
             try:
-                try:
-                    yield connection
-                except BaseException:
-                    with suppress(*self._errors):  # of a lost connection, whose first error counts
-                        connection.rollback()
-                    raise
-                commits = engine is self._engine
-                connection.commit()
-            except self._errors as error:
-                raise failure(error, self._place, commits=commits) from error
-
-    def _enter(self, engine: Engine) -> tuple[ExitStack, Connection]:
-        """Returns a connection in a transaction that has begun, and what ends it: no fork happens meanwhile."""
-        with ExitStack() as stack:
-            stack.enter_context(self._transactions.counted())
-            connection = stack.enter_context(self._begun(engine))
-            return stack.pop_all(), connection
+                yield connection
+            except BaseException:
+                with suppress(*self._errors):  # of a lost connection, whose first error counts
+                    connection.rollback()
+                raise
+            commits = engine is self._engine
+            connection.commit()
+        except self._errors as error:
+            raise failure(error, self._place, commits=commits) from error
+        finally:
+            self._end(connection)
 
     def _begun(self, engine: Engine) -> Connection:
+        """Returns a connection in a transaction that has begun: no fork happens before `_end`."""
+        self._transactions.begin()
+        connection: Connection | None = None
         try:
             connection = engine.connect()
-            try:
-                connection.begin()
-            except BaseException:
+            connection.begin()
+        except BaseException as error:
+            self._end(connection)
+            if isinstance(error, TypeError):
+                problem = "the URL of the database has an option that its driver does not know"
+                raise ConfigurationError(problem) from None
+            if isinstance(error, (*self._errors, OSError)):
+                raise failure(error, self._place) from error
+            raise
+        return connection
+
+    def _end(self, connection: Connection | None) -> None:
+        """Gives a connection back."""
+        try:
+            if connection is not None:
                 connection.close()
-                raise
-            return connection
-        except TypeError:
-            raise ConfigurationError("the URL of the database has an option that its driver does not know") from None
-        except (*self._errors, OSError) as error:
-            raise failure(error, self._place) from error
+        finally:
+            self._transactions.end()
 
 
 class _UsesDatabase(Protocol):
@@ -239,10 +245,7 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
     is_file = url.get_backend_name() == "sqlite"
     limit = "timeout" if is_file or url.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
     try:
-        # A connection that a database closed when it was started again is replaced before its use.
-        engine = create_engine(
-            url, connect_args={limit: _WAIT_SECONDS}, pool_pre_ping=not is_file, hide_parameters=True
-        )
+        engine = create_engine(url, connect_args={limit: _WAIT_SECONDS}, hide_parameters=True)
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
             f"{url.drivername} requires a driver that is not installed: {error}",
@@ -254,4 +257,5 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
         prepare_connections(engine, synchronous)
     else:
         recognize_lost_connections(engine)
+        replace_lost_connections(engine)
     return engine

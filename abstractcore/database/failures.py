@@ -13,12 +13,17 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Dialect, Engine, ExceptionContext
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from ..errors import AbstractCoreError
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.database")
+_USED: Final = "abstractcore_used"
+"""When a connection was given back, in its `info`."""
+_IDLE_SECONDS: Final = 1.0
+"""A connection that was not used for so long is tried before its use."""
 
 
 class DatabaseError(AbstractCoreError):
@@ -185,6 +190,29 @@ def recognize_lost_connections(engine: Engine) -> None:
         return lost_connection(context.dialect)
 
     event.listen(engine, "handle_error", recognize)
+
+
+def replace_lost_connections(engine: Engine) -> None:
+    """Lets a connection be replaced before its use that the server has closed meanwhile, as when it was started again.
+
+    Only one that has been idle for some time is tried: that is a round trip. A transaction whose connection is lost
+    within that time is made again.
+    """
+
+    def note(connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info[_USED] = time.monotonic()
+
+    def ping(connection: Any, record: ConnectionPoolEntry, proxy: object) -> None:
+        used = record.info.get(_USED)
+        if used is None or time.monotonic() - used < _IDLE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except (engine.dialect.loaded_dbapi.Error, OSError) as error:
+            raise InvalidatePoolError("the connection was lost") from error
+
+    event.listen(engine, "checkin", note)
+    event.listen(engine, "checkout", ping)
 
 
 def failure(error: BaseException, place: Place, *, commits: bool = False) -> DatabaseError:

@@ -24,17 +24,25 @@ class Transactions:
         with _forking:
             _all.add(self)
 
+    def begin(self) -> None:
+        """Counts a transaction, which lasts until `end`."""
+        with self._changed:
+            self._running += 1
+
+    def end(self) -> None:
+        """Notes the end of a transaction."""
+        with self._changed:
+            self._running -= 1
+            self._changed.notify_all()
+
     @contextmanager
     def counted(self) -> Generator[None]:
         """Counts one transaction during `with`."""
-        with self._changed:
-            self._running += 1
+        self.begin()
         try:
             yield
         finally:
-            with self._changed:
-                self._running -= 1
-                self._changed.notify_all()
+            self.end()
 
     def pause(self) -> None:
         """Lets no transaction begin before `go_on`."""

@@ -165,7 +165,8 @@ class Model:
             if dies == "before" and left[0] == 0:
                 raise CrashError
             run.seq += records
-            run.due = self.now + LEASE
+            if run.due is not None and run.due < self.now + LEASE / 2:
+                run.due = self.now + LEASE
 
         while run.holder is not None:
             self.send_outbox(run)

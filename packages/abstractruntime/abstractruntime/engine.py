@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
@@ -208,7 +207,8 @@ class _Advance:
         result, error = EffectResult(), None
         try:
             result = await self._result(inflight)
-            result = replace(result, value=parsed(canonical(result.value, "result")))  # as a replay reads it
+            value = parsed(canonical(result.value, "result"))  # as a replay reads it
+            result = EffectResult(value, result.tokens, result.dollars)
         except Exception as caught:
             is_of_run = isinstance(caught, LeaseLostError | LedgerError) and caught.run == lease.run
             if is_of_run:

@@ -42,7 +42,7 @@ def canonical_around(value: JSON, path: str) -> bytes:
 
 
 def _bytes(value: JSON, path: str, depth: int, longest: int) -> bytes:
-    _check(value, path, depth)
+    check(value, path, depth)
     try:
         data = _encode(value).encode()
     except UnicodeEncodeError:
@@ -80,7 +80,8 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _check(value: Any, path: str, left: int) -> None:
+def check(value: JSON, path: str, left: int = MAX_DEPTH) -> None:
+    """Raises `InvalidInputError`, which names the path, for what is no JSON, or is nested more than `left` deep."""
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return
@@ -95,12 +96,12 @@ def _check(value: Any, path: str, left: int) -> None:
             if type(key) is not str:
                 raise InvalidInputError(f"expected texts as keys, got {key!r:.80}", path=path)
             if type(item) not in _PLAIN:
-                _check(item, f"{path}.{key}", left - 1)
+                check(item, f"{path}.{key}", left - 1)
         return
     if kind is list or kind is tuple:
         for index, item in enumerate(value):
             if type(item) not in _PLAIN:
-                _check(item, f"{path}[{index}]", left - 1)
+                check(item, f"{path}[{index}]", left - 1)
         return
     hint = "Give plain data, such as json.loads(abstractcore.to_json(value))."
     if isinstance(value, Mapping):

@@ -20,6 +20,7 @@ from .json_documents import JSON
 from .programs import WaitReason
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 ENDED: Final = frozenset({"completed", "failed", "cancelled"})
 RecordKind: TypeAlias = Literal[
     "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended",
@@ -57,8 +58,7 @@ def envelope(run: str, seq: int, kind: str, at: float, body_sha256: str, previou
 
 def envelope_hash(hashed: dict[str, JSON]) -> str:
     """Returns the hash of a record from what is hashed of it."""
-    text = json.dumps(hashed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(hashed).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

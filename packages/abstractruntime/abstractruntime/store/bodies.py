@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..json_documents import JSON, canonical, canonical_around, digest, member, parsed
+from ..json_documents import JSON, canonical, canonical_around, check, digest, member, parsed
 
 LARGE: Final = 4096
 """A value with more bytes of JSON is stored apart."""
@@ -16,6 +16,20 @@ _PLACES: Final = (("item", "payload"), ("effect", "payload"), ("output",), ("res
 
 def encoded(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
     """Returns the bytes of a body, and the values that are stored apart, by their hash."""
+    is_marked = False
+    for place in _PLACES:
+        value: Any = body
+        for name in place:
+            value = member(value, name)
+        if isinstance(value, list | tuple | dict | str):
+            check(value, ".".join(place))
+            is_marked |= isinstance(value, dict) and _MARK in value
+    data = canonical_around(body, "body")
+    return (data, []) if len(data) <= LARGE and not is_marked else _shortened(body)
+
+
+def _shortened(body: dict[str, JSON]) -> tuple[bytes, list[tuple[str, bytes]]]:
+    """Returns the bytes of a body without its large values, and these."""
     apart: list[tuple[str, bytes]] = []
     shortened = dict(body)
     for place in _PLACES:

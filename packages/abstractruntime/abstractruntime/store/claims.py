@@ -132,14 +132,15 @@ def _lease(row: Any, waits: Sequence[Any], now: float) -> Lease:
     found = [
         OpenWait(each.run, each.key, each.reason, each.deadline, parsed(each.asked), each.opened) for each in waits
     ]
-    return Lease(
+    lease = Lease(
         run=row.id, program=row.program, owner=row.owner, fence=row.fence, status=row.status, state=row.state,
         inflight=None if row.inflight is None else parsed(row.inflight), seq=row.seq, head=row.head,
         outbox=row.outbox, paused_at=row.paused_at, parent=row.parent, parent_key=row.parent_key,
         session=row.session, limits=Limits.from_data(parsed(row.limits)), spent=Spent.from_data(parsed(row.spent)),
         output=row.output, error=row.error, created=row.created, waits={wait.key: wait for wait in found},
-        claimed_at=now,
     )  # fmt: skip
+    lease.hold(now, row.due_at)
+    return lease
 
 
 def extend(connection: Connection, lease: Lease, due_at: float) -> frozenset[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -20,17 +21,10 @@ from .leases import Lease
 from .tables import artifacts, ledger, runs, waits
 
 _b = bindparam
-_CHANGED: Final = (
-    "status", "state", "inflight", "seq", "head", "due_at", "outbox", "paused_at", "spent", "output", "error", "updated"
-)  # fmt: skip
-_UPDATE: Final = Statement(
-    update(runs)
-    .where(
-        runs.c.id == _b("the_id"), runs.c.fence == _b("the_fence"), runs.c.owner == _b("the_owner"),
-        runs.c.seq == _b("the_seq"),
-    )
-    .values({name: _b(name) for name in _CHANGED})
-)  # fmt: skip
+_FIELDS: Final = ("status", "state", "output", "error", "paused_at")
+"""What a change may have, as its columns have it."""
+_LEFT: Final = 1 / 2
+"""A commit extends a lease of which less than this part is left: a heartbeat does so before, where there is one."""
 _RECORD: Final = Statement(
     insert(ledger).values(
         {**{name: _b(name) for name in ("run", "seq", "kind", "at", "body", "hash")}, "redacted": None}
@@ -49,6 +43,18 @@ _OPEN_WAIT: Final = Statement(
 _INSERT_RUN: Final = Statement(insert(runs).values({column.name: _b(column.name) for column in runs.c}))
 _RELEASE: Final = Statement(update(runs).where(runs.c.id == _b("the_id")).values(owner=None, due_at=_b("due_at")))
 RUN: Final = Statement(select(runs).where(runs.c.id == _b("id")))
+
+
+@lru_cache(maxsize=256)
+def _update(*names: str) -> Statement:
+    """Returns the statement that writes these columns of a held run: the index of one that is not named stays as it is,
+    which is half the pages of a commit.
+    """
+    is_held = (
+        runs.c.id == _b("the_id"), runs.c.fence == _b("the_fence"), runs.c.owner == _b("the_owner"),
+        runs.c.seq == _b("the_seq"),
+    )  # fmt: skip
+    return Statement(update(runs).where(*is_held).values({name: _b(name) for name in names}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +129,55 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
     events = sorted(wait.key for wait in change.waits or () if wait.reason == "event")
     for key in events:
         lock(connection, f"event:{key}")
-    values = {name: _new(change, lease, name) for name in ("status", "state", "output", "error", "paused_at")}
-    inflight = _new(change, lease, "inflight")
-    spent: Spent = _new(change, lease, "spent")
+    new = {name: value for name in _FIELDS if (value := getattr(change, name)) not in (..., getattr(lease, name))}
+    records = _records(connection, lease, change, now)
+    if records:
+        new |= {"seq": records[-1]["seq"], "head": records[-1]["hash"]}
+    sends = _new_items(connection, change)
+    outbox = (0 if lease.delivered else lease.outbox) + len(sends)
+    if outbox != lease.outbox:
+        new["outbox"] = outbox
+    columns = {**new, "updated": now}
+    if change.inflight is not ...:
+        new["inflight"] = inflight = change.inflight
+        columns["inflight"] = None if inflight is None else canonical_around(inflight, "inflight")
+    if change.spent is not ...:
+        new["spent"] = change.spent
+        columns["spent"] = canonical(change.spent.to_data(), "spent")
+    if lease.held_until < now + ttl * _LEFT:
+        new["held_until"] = columns["due_at"] = now + ttl
+    changed = _update(*columns).run(
+        connection, the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq, **columns
+    )
+    if changed != 1:
+        return None
+    for record in records:
+        _RECORD.run(connection, run=lease.run, **record)
+    if change.applied is not None:
+        items.close_item(connection, change.applied[0], "applied", change.applied[1])
+    if change.refused is not None:
+        items.close_item(connection, change.refused[0], "refused", change.refused[1])
+    status = new.get("status", lease.status)
+    new["waits"] = _change_waits(connection, lease, change, new.get("seq", lease.seq), status in ENDED)
+    for key in events:
+        items.take_kept(connection, lease.run, key)
+    for item in sends:
+        items.INSERT.run(connection, **item.values("added", now))
+    for child in change.children:
+        _create_child(connection, lease, child, now)
+    if status in ENDED:
+        items.refuse_all(connection, lease.run)
+    new["delivered"] = False
+    if change.release and not outbox:
+        due_at = None if status in ENDED else _due(connection, lease, new, change.due_at, now)
+        if due_at is None or due_at > now:
+            _RELEASE.run(connection, the_id=lease.run, due_at=due_at)
+            new |= {"released": True, "due_at": due_at}
+    return new
+
+
+def _records(connection: Connection, lease: Lease, change: Change, now: float) -> list[dict[str, Any]]:
+    """Returns the rows of new records; their large values are stored."""
     seq, head, records = lease.seq, lease.head, list[dict[str, Any]]()
     for kind, body in change.records:
         data, apart = encoded(body)
@@ -135,51 +187,26 @@ def commit(connection: Connection, lease: Lease, change: Change, now: float, ttl
         for name, content in apart:
             if _HAS_ARTIFACT.first(connection, run=lease.run, sha256=name) is None:
                 _ARTIFACT.run(connection, run=lease.run, sha256=name, body=content)
+    return records
+
+
+def _new_items(connection: Connection, change: Change) -> list[items.NewItem]:
+    """Returns the items that a change sends, and that are not stored, each once."""
     by_id: dict[str, items.NewItem] = {}
     for item in change.sends:
         by_id.setdefault(item.id, item)
-    sends = [item for item in by_id.values() if not items.is_stored(connection, item.id)]
-    outbox = (0 if lease.delivered else lease.outbox) + len(sends)
-    changed = _UPDATE.run(
-        connection,
-        the_id=lease.run, the_fence=lease.fence, the_owner=lease.owner, the_seq=lease.seq,
-        due_at=now + ttl, seq=seq, head=head, outbox=outbox, updated=now,
-        inflight=None if inflight is None else canonical_around(inflight, "inflight"),
-        spent=canonical(spent.to_data(), "spent"),
-        **values,
-    )  # fmt: skip
-    if changed != 1:
-        return None
-    for record in records:
-        _RECORD.run(connection, run=lease.run, **record)
-    if change.applied is not None:
-        items.close_item(connection, change.applied[0], "applied", change.applied[1])
-    if change.refused is not None:
-        items.close_item(connection, change.refused[0], "refused", change.refused[1])
-    is_ended = values["status"] in ENDED
-    open_waits = _change_waits(connection, lease, change, seq, is_ended)
-    for key in events:
-        items.take_kept(connection, lease.run, key)
-    for item in sends:
-        items.INSERT.run(connection, **item.values("added", now))
-    for child in change.children:
-        found = RUN.first(connection, id=child.id)
-        if found is None:
-            create(connection, child, now)
-        elif (found.parent, found.parent_key) != (child.parent, child.parent_key):
-            raise RunExistsError(f"a run {child.id!r} exists, which is no child of this one", run=lease.run)
-        elif found.status in ENDED and items.is_closed(connection, f"child:{child.id}"):
-            raise RunExistsError(f"the child {child.id!r} has ended, and its end was taken", run=lease.run)
-    if is_ended:
-        items.refuse_all(connection, lease.run)
-    new = {**values, "inflight": inflight, "spent": spent, "seq": seq, "head": head, "outbox": outbox}
-    new |= {"waits": open_waits, "delivered": False}
-    if change.release and not outbox:
-        due_at = _due(connection, lease, new, change.due_at, now)
-        if due_at is None or due_at > now:
-            _RELEASE.run(connection, the_id=lease.run, due_at=due_at)
-            new |= {"released": True, "due_at": due_at}
-    return new
+    return [item for item in by_id.values() if not items.is_stored(connection, item.id)]
+
+
+def _create_child(connection: Connection, lease: Lease, child: NewRun, now: float) -> None:
+    """Creates a child, unless this run has it."""
+    found = RUN.first(connection, id=child.id)
+    if found is None:
+        create(connection, child, now)
+    elif (found.parent, found.parent_key) != (child.parent, child.parent_key):
+        raise RunExistsError(f"a run {child.id!r} exists, which is no child of this one", run=lease.run)
+    elif found.status in ENDED and items.is_closed(connection, f"child:{child.id}"):
+        raise RunExistsError(f"the child {child.id!r} has ended, and its end was taken", run=lease.run)
 
 
 def is_committed(connection: Connection, lease: Lease, change: Change, new: dict[str, Any]) -> bool | None:
@@ -192,12 +219,7 @@ def is_committed(connection: Connection, lease: Lease, change: Change, new: dict
         return None
     if new.get("released"):
         return row.owner is None
-    return bool(change.records) and row.seq == new["seq"]
-
-
-def _new(change: Change, lease: Lease, name: str) -> Any:
-    value = getattr(change, name)
-    return getattr(lease, name) if value is ... else value
+    return row.seq == new.get("seq")
 
 
 def _change_waits(
@@ -226,11 +248,9 @@ def _change_waits(
 
 
 def _due(connection: Connection, lease: Lease, new: dict[str, Any], asked: float | None, now: float) -> float | None:
-    """Returns when a worker has to see to a run that is not held any more."""
-    if new["status"] in ENDED:
-        return None
+    """Returns when a worker has to see to a run that has not ended, and is not held any more."""
     items.refuse_answers(connection, lease.run)
-    scope = items.scope(new["paused_at"], new["inflight"])
+    scope = items.scope(new.get("paused_at", lease.paused_at), new.get("inflight", lease.inflight))
     if items.next_item(connection, lease.run, scope) is not None:
         return now
     times = [] if asked is None else [asked]

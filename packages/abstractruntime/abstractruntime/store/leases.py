@@ -24,9 +24,10 @@ class Lease:
 
     `lock` is held by a commit: an effect may note records from several threads. `interruption` ends the effect that
     runs; `lost` is set when another worker has taken the run, `released` when it was given back, `delivered` when what
-    it had sent has been delivered, `has_commands` when commands may wait in its inbox. `claimed_at` is the database's
-    time. `due_at` is when a released run has to be seen to again, None if nobody has to. A forked process does not
-    hold the leases of its parent, whose id is `process`.
+    it had sent has been delivered, `has_commands` when commands may wait in its inbox. `held_until` is a time of the
+    database; `clock` is that time and the monotonic one at the same moment. `due_at` is when a released run has to be
+    seen to again, None if nobody has to. A forked process does not hold the leases of its parent, whose id is
+    `process`.
     """
 
     run: str
@@ -51,8 +52,8 @@ class Lease:
     waits: dict[str, OpenWait] = field(default_factory=dict[str, OpenWait])
     lock: threading.RLock = field(default_factory=threading.RLock)
     interruption: Interruption = field(default_factory=Interruption)
-    claimed_at: float = 0.0
-    claimed_monotonic: float = field(default_factory=time.monotonic)
+    held_until: float = 0.0
+    clock: tuple[float, float] = (0.0, 0.0)
     process: int = field(default_factory=os.getpid)
     due_at: float | None = None
     lost: bool = False
@@ -69,6 +70,17 @@ class Lease:
     def is_held(self) -> bool:
         """Whether this process may write the run."""
         return not self.lost and not self.released and self.process == os.getpid()
+
+    def hold(self, now: float, until: float) -> None:
+        """Notes that the run is held until a time of the database, where it is `now`."""
+        self.held_until = until
+        self.clock = (now, time.monotonic())
+
+    @property
+    def now(self) -> float:
+        """The time of the database, which is asked at the claim and at each heartbeat."""
+        then, monotonic = self.clock
+        return then + time.monotonic() - monotonic
 
     def lose(self) -> None:
         """Notes that another worker has the run: what runs for it is interrupted."""

@@ -90,7 +90,7 @@ class Store:
         """Returns the time of the database for a held run, without asking it."""
         if self._clock is not None:
             return self._clock.time_of_day()
-        return lease.claimed_at + time.monotonic() - lease.claimed_monotonic
+        return lease.now
 
     def create(self, new: NewRun) -> bool:
         """Creates a run; False if it exists already, with the same program and input.
@@ -200,14 +200,17 @@ class Store:
     def extend(self, leases: Sequence[Lease]) -> None:
         """Lets leases last for another `seconds`; those that are held by others now are marked, and interrupted."""
 
-        def work(connection: Connection) -> list[frozenset[str] | None]:
-            due_at = self.now(connection) + self.seconds
-            return [claims.extend(connection, lease, due_at) for lease in leases]
+        def work(connection: Connection) -> tuple[float, list[frozenset[str] | None]]:
+            now = self.now(connection)
+            return now, [claims.extend(connection, lease, now + self.seconds) for lease in leases]
 
-        for lease, commands in zip(leases, self.database.write(work), strict=True):
+        now, found = self.database.write(work)
+        for lease, commands in zip(leases, found, strict=True):
             if commands is None:
                 lease.lose()
-            elif commands:
+                continue
+            lease.hold(now, now + self.seconds)
+            if commands:
                 lease.has_commands = True
                 if "cancel" in commands:
                     lease.interruption.set()
@@ -247,7 +250,7 @@ class Store:
         found: list[dict[str, Any] | None] = []
 
         def work(connection: Connection) -> None:
-            found.append(commits.commit(connection, lease, change, self.now(connection), self.seconds))
+            found.append(commits.commit(connection, lease, change, self.time_of(lease), self.seconds))
 
         def once() -> dict[str, Any] | None:
             try:

@@ -23,6 +23,10 @@ class StoredBytes(LargeBinary):
 
     cache_ok = True
 
+    def bind_processor(self, dialect: Any) -> Any:
+        """Returns None: drivers take bytes."""
+        return None
+
     def result_processor(self, dialect: Any, coltype: Any) -> Any:
         """Returns bytes for the views of some drivers."""
         return _bytes_of_view
