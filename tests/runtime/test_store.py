@@ -317,7 +317,7 @@ def test_effects_have_a_key_of_their_own_over_all_attempts(make_runtime: Make) -
     def note(context: Any, payload: Any) -> Any:
         keys.append(context.idempotency_key)
         context.note("journal", payload)
-        return context.notes("journal")
+        return [*context.notes("journal")]
 
     def step(state: Any, item: Item) -> Step:
         if item.kind == "start":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
@@ -27,8 +27,8 @@ class EffectContext:
     """What an effect may know and use. `interruption` is set when the run is cancelled, or its lease is lost.
 
     `key` is that of the effect. `attempt` counts its beginnings from 1; `resumed` is True if it was begun before.
-    `note` appends a record of a kind to the run's ledger, durably, and returns its number; `notes` returns what effects
-    of this key have noted in this run. Both block.
+    `note` appends a record of a kind to the run's ledger, durably, and returns its number; `notes` yields what effects
+    of this key have noted in this run, the newest first, and reads no more than is taken. Both block.
     """
 
     run: str
@@ -41,7 +41,7 @@ class EffectContext:
     interruption: Interruption
     runtime: Runtime = field(repr=False)
     note: Callable[[str, JSON], int] = field(repr=False)
-    notes: Callable[[str], Sequence[JSON]] = field(repr=False)
+    notes: Callable[[str], Iterator[JSON]] = field(repr=False)
 
     @property
     def tags(self) -> dict[str, str]:

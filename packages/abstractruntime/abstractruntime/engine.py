@@ -6,7 +6,7 @@ It is written once, for sync and async workers: what blocks goes through the `Ru
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
@@ -263,10 +263,10 @@ class _Advance:
         )
         return value if isinstance(value, EffectResult) else EffectResult(value)
 
-    def _notes(self, kind: str, key: str) -> list[JSON]:
-        """Returns what effects of a key have noted in this run, in order."""
-        bodies = (record.body for record in self._store.records(self._lease.run, kind=kind))
-        return [body["entry"] for body in bodies if member(body, "key") == key]
+    def _notes(self, kind: str, key: str) -> Iterator[JSON]:
+        """Yields what effects of a key have noted in this run, the newest first."""
+        bodies = (record.body for record in self._store.latest(self._lease.run, kind))
+        return (body["entry"] for body in bodies if member(body, "key") == key)
 
     def _kind(self, effect: JSON) -> EffectKind | None:
         return self._engine.kind(self._own_kinds, effect["kind"])

@@ -6,6 +6,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,10 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Interruption
 from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
-from abstractruntime import Limits, NotWaitingError, Run, Runtime, RunWait
+from abstractruntime import Limits, NotWaitingError, Record, Run, Runtime, RunWait
 from abstractruntime.agents import Agent
+from abstractruntime.agents.turns import DEFAULT_POLICY
+from abstractruntime.store import reading
 from tests.runtime.agents.treasury import paid, pays_once, pays_twice, results, treasurer
 from tests.runtime.checks import check
 
@@ -101,6 +104,38 @@ def test_denied_payment_is_not_made(make_runtime: Make, payments: Path) -> None:
     run.waits[0].deny("not this month", by="bob")
     runtime.work()
     assert (run.output, paid(payments)) == ("250 | not run: denied: not this month", [])
+
+
+def test_each_of_many_answers_reads_as_few_records(
+    make_runtime: Make, payments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = 40
+    read: list[int] = []
+
+    def pays_many(call: ModelCall) -> ScriptedReply | str:
+        done = len(results(call))
+        return "done" if done == many else ScriptedReply.tool_call("pay", {"to": "Ann", "euros": done})
+
+    def counted(row: Any, artifact: Any) -> Record:
+        read[-1] += 1
+        return record(row, artifact)
+
+    policy = replace(DEFAULT_POLICY, max_rounds=many + 1)
+    record = reading.record
+    monkeypatch.setattr(reading, "record", counted)
+    read.append(0)
+    runtime, run = started(make_runtime, agent := treasurer(payments, pays_many, policy=policy))
+    for _ in range(many):
+        read.append(0)
+        run.waits[0].allow()
+        runtime.work()
+    assert (run.output, len(paid(payments))) == ("done", many)
+    most = max(read)
+    events = [each.body["entry"]["kind"] for each in run.ledger() if each.kind == "journal"]
+    assert len(events) > 6 * many
+    assert most <= 100, "an answer reads what follows the last snapshot"
+    assert 3 <= events.count("start") <= 7
+    check(runtime, run.id, agent)
 
 
 def test_edited_payment_is_made_as_edited(make_runtime: Make, payments: Path) -> None:

@@ -38,6 +38,12 @@ _SERVER_TIME: Final = Statement(select(func.extract("epoch", func.clock_timestam
 _AFTER: Final = select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq > _b("after"))
 _RECORDS: Final = Statement(_AFTER.order_by(ledger.c.seq).limit(_b("limit")))
 _RECORDS_OF_KIND: Final = Statement(_AFTER.where(ledger.c.kind == _b("kind")).order_by(ledger.c.seq).limit(_b("limit")))
+_LATEST: Final = Statement(
+    select(ledger)
+    .where(ledger.c.run == _b("run"), ledger.c.seq < _b("before"), ledger.c.kind == _b("kind"))
+    .order_by(ledger.c.seq.desc())
+    .limit(_b("limit"))
+)
 _FIRST_RECORD: Final = Statement(select(ledger.c.body).where(ledger.c.run == _b("run"), ledger.c.seq == 1))
 _ARTIFACT: Final = Statement(
     select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
@@ -49,6 +55,8 @@ _CHANNEL: Final = "abstractruntime"
 """That of notifications: some run is due."""
 _PAGE: Final = 500
 """How many records are read at once."""
+_SMALL_PAGE: Final = 50
+"""The same, where a reader may need a few only."""
 COMMITS: Final = Retries(attempts=60, seconds=30)
 """A database that is started again is gone for seconds: shorter retries would give every run up."""
 _UNKNOWN_COMMITS: Final = Retries(attempts=5, seconds=30)
@@ -354,17 +362,22 @@ class Store:
 
     def _page(self, run: str, after: int, kind: str | None) -> list[Record]:
         def work(connection: Connection) -> list[Record]:
-            def artifact(sha256: str) -> bytes | None:
-                found = _ARTIFACT.first(connection, run=run, sha256=sha256)
-                return None if found is None else found.body
-
             if kind is None:
                 rows = _RECORDS.all(connection, run=run, after=after, limit=_PAGE)
             else:
                 rows = _RECORDS_OF_KIND.all(connection, run=run, after=after, limit=_PAGE, kind=kind)
-            return [reading.record(row, artifact) for row in rows]
+            return _read(connection, run, rows)
 
         return self.database.read(work)
+
+    def latest(self, run: str, kind: str) -> Iterator[Record]:
+        """Yields the records of a run of one kind, the newest first, with the values that are stored apart. They are
+        read in small pages, as they are taken.
+        """
+        before = 2**31 - 1
+        while page := self.database.read(lambda connection, before=before: _latest(connection, run, kind, before)):
+            yield from page
+            before = page[-1].seq
 
     def seconds_until_due(self, programs: Sequence[str]) -> float | None:
         """Returns how long it takes until a run of these programs is due, 0 if one is; None if none will be."""
@@ -395,3 +408,16 @@ class Store:
     def _notify(self) -> None:
         for made_due in self.on_due:
             made_due()
+
+
+def _latest(connection: Connection, run: str, kind: str, before: int) -> list[Record]:
+    rows = _LATEST.all(connection, run=run, before=before, limit=_SMALL_PAGE, kind=kind)
+    return _read(connection, run, rows)
+
+
+def _read(connection: Connection, run: str, rows: Sequence[Any]) -> list[Record]:
+    def artifact(sha256: str) -> bytes | None:
+        found = _ARTIFACT.first(connection, run=run, sha256=sha256)
+        return None if found is None else found.body
+
+    return [reading.record(row, artifact) for row in rows]
