@@ -16,7 +16,7 @@ except ImportError as error:
     ) from error
 
 from .database import Database, lock, reads, writes
-from .failures import CommitUnknownError, ConstraintError, DatabaseError, Retries
+from .failures import CommitUnknownError, ConstraintError, DatabaseError, DatabaseReplacedError, Retries
 from .notifications import Listener, notify
 from .schemas import Schema
 from .statements import Statement
@@ -26,6 +26,7 @@ __all__ = [
     "ConstraintError",
     "Database",
     "DatabaseError",
+    "DatabaseReplacedError",
     "Listener",
     "Retries",
     "Schema",

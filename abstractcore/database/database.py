@@ -15,11 +15,11 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
 from ..schema.base_error import install_hint
-from .failures import Place, Retries, failure, recognize_lost_connections, replace_lost_connections
+from .failures import Place, Retries, ends_connection, failure, recognize_lost_connections, replace_lost_connections
 from .forks import Transactions
 from .notifications import Listener
 from .schemas import Schema
-from .sqlite_files import READS, Synchronous, make_private, prepare_connections
+from .sqlite_files import READS, OpenFile, Synchronous, make_private, prepare_connections
 from .statements import Statement
 
 T = TypeVar("T")
@@ -45,7 +45,8 @@ class Database:
     committed; PostgreSQL has a setting of its own. `retries` says how often a transaction is made again.
 
     Raises `ConfigurationError` for an invalid URL, and for tables of a newer version; `MissingExtraError` without the
-    database's driver; `DatabaseError`, which each use of it may raise too.
+    database's driver; `DatabaseError`, which each use of it may raise too: `DatabaseReplacedError` once a SQLite file
+    was deleted or replaced.
     """
 
     def __init__(
@@ -145,6 +146,9 @@ class Database:
             commits = engine is self._engine
             connection.commit()
         except self._errors as error:
+            if ends_connection(error, self._place):
+                connection.invalidate()
+                self._engine.dispose()  # what else it has is as old
             raise failure(error, self._place, commits=commits) from error
         finally:
             self._end(connection)
@@ -254,7 +258,7 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
     if is_file:
         with suppress(OSError):  # which SQLite reports
             make_private(str(url.database))
-        prepare_connections(engine, synchronous)
+        prepare_connections(engine, synchronous, OpenFile(str(url.database)))
     else:
         recognize_lost_connections(engine)
         replace_lost_connections(engine)

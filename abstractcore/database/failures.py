@@ -41,6 +41,10 @@ class CommitUnknownError(DatabaseError):
     """The connection was lost while a transaction was committed: it may be in the database, and is not tried again."""
 
 
+class DatabaseReplacedError(DatabaseError):
+    """The SQLite file at the path is gone, or another one, while the database is open: nothing is read or written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retries:
     """How often a transaction is made: at most `attempts` times, none begun later than `seconds` after the first."""
@@ -220,9 +224,8 @@ def failure(error: BaseException, place: Place, *, commits: bool = False) -> Dat
 
     It quotes neither the database nor its URL, whose texts may have credentials.
     """
-    of_driver = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    code, kind = _of_file(of_driver) if "file" in place.values else _of_server(of_driver)
-    message = kind.message.format(code=code or type(of_driver).__name__, **place.values)
+    code, kind = _of(error, place)
+    message = kind.message.format(code=code or type(_of_driver(error)).__name__, **place.values)
     hint = None if kind.hint is None else kind.hint.format(**place.values)
     if commits and (kind.is_lost or code is None):
         return CommitUnknownError(
@@ -231,6 +234,21 @@ def failure(error: BaseException, place: Place, *, commits: bool = False) -> Dat
     found = kind.error(message, hint=hint, code=code)
     found.retryable = kind.is_retried
     return found
+
+
+def ends_connection(error: BaseException, place: Place) -> bool:
+    """Whether an error of the driver, or of SQLAlchemy, means that the connection was lost."""
+    return _of(error, place)[1].is_lost
+
+
+def _of(error: BaseException, place: Place) -> tuple[str | None, _Kind]:
+    """Returns the code of an error, and its kind."""
+    return (_of_file if "file" in place.values else _of_server)(_of_driver(error))
+
+
+def _of_driver(error: BaseException) -> BaseException:
+    """Returns the error that SQLAlchemy has wrapped."""
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
 
 
 def _of_file(error: BaseException) -> tuple[str | None, _Kind]:

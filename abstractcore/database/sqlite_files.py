@@ -7,6 +7,7 @@ closed a database that SQLite uses, other processes would take it as unused, and
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import threading
 from contextlib import suppress
@@ -16,6 +17,7 @@ from sqlalchemy import Connection, event
 from sqlalchemy.engine import Engine
 
 from ..private_files import private
+from .failures import DatabaseReplacedError
 
 Synchronous: TypeAlias = Literal["normal", "full"]
 READS: Final = "abstractcore_reads"
@@ -49,21 +51,60 @@ def _take_from_others(file: str) -> None:
             os.chmod(file, 0o600)
 
 
-def prepare_connections(engine: Engine, synchronous: Synchronous) -> None:
-    """Lets readers go on while another process writes, and transactions begin as `_begin` says."""
+class OpenFile:
+    """The file at a path, from its first connection on. SQLite goes on with one that was deleted: nobody would find
+    what it writes.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = os.path.abspath(path)
+        self._identity: tuple[int, int] | None = None
+
+    def opened(self) -> None:
+        """Notes which file it is, the first time."""
+        if self._identity is None:
+            self._identity = self._found()
+
+    def check(self) -> None:
+        """Raises `DatabaseReplacedError` if another file is at the path now, or none."""
+        if self._identity is None:
+            return
+        found = self._found()
+        if found != self._identity:
+            file = shlex.quote(self._path)
+            raise DatabaseReplacedError(
+                f"the database file {self._path} was {'replaced' if found else 'deleted'} while it was open",
+                hint=f"Stop the processes that use it, restore it, and start them again: fuser -v {file}",
+            )
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+
+def prepare_connections(engine: Engine, synchronous: Synchronous, file: OpenFile) -> None:
+    """Lets readers go on while another process writes, and transactions begin as `begin` says."""
+
+    def check(*connecting: object) -> None:
+        file.check()  # SQLite would make an empty file
 
     def prepare(connection: Any, record: object) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
+        file.opened()
 
+    def begin(connection: Connection) -> None:
+        """Locks the file before reading what is then changed: two transactions that both read first would collide."""
+        file.check()
+        reads = connection.get_execution_options().get(READS, False)
+        # By the driver: SQLAlchemy's work for a statement is a tenth of a small transaction.
+        connection.connection.cursor().execute("BEGIN" if reads else "BEGIN IMMEDIATE").close()
+
+    event.listen(engine, "do_connect", check)
     event.listen(engine, "connect", prepare)
-    event.listen(engine, "begin", _begin)
-
-
-def _begin(connection: Connection) -> None:
-    """Locks the file before reading what is then changed: two transactions that both read first would collide."""
-    reads = connection.get_execution_options().get(READS, False)
-    # By the driver: SQLAlchemy's work for a statement is a tenth of a small transaction.
-    connection.connection.cursor().execute("BEGIN" if reads else "BEGIN IMMEDIATE").close()
+    event.listen(engine, "begin", begin)

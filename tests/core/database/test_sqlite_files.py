@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore.database import Database
+from abstractcore.database import Database, DatabaseReplacedError
 from tests.core.database.notes import SCHEMA, Notes
 
 ENDS = ("", "-wal", "-shm")
@@ -114,3 +114,28 @@ def test_path_may_have_characters_that_have_a_meaning_in_urls(tmp_path: Path):
     path = tmp_path / "a?b#c%20d@e:f" / "notes.db"
     Database(path, schema=SCHEMA).close()
     assert [each.name for each in path.parent.iterdir()] == ["notes.db"]
+
+
+@pytest.mark.parametrize("change", ["deleted", "replaced"])
+def test_file_that_is_gone_or_another_one_is_noticed(tmp_path: Path, change: str):
+    path = tmp_path / "notes.db"
+    database = Database(path, schema=SCHEMA)
+    notes = Notes(database)
+    notes.add("a")
+    aside = tmp_path / "aside.db"
+    path.rename(aside)
+    if change == "replaced":
+        path.touch()
+    for use in (notes.all, lambda: notes.add("b")):
+        with pytest.raises(DatabaseReplacedError, match=f"notes.db was {change} while it was open") as caught:
+            use()
+        assert "fuser -v" in (caught.value.hint or "")
+        assert not caught.value.retryable
+    database.close()  # of the next connection, SQLite would make a file
+    with pytest.raises(DatabaseReplacedError):
+        notes.all()
+    assert path.exists() == (change == "replaced")
+    aside.rename(path)
+    notes.add("b")
+    assert notes.all() == {"a": 0, "b": 0}
+    database.close()
