@@ -6,18 +6,17 @@ import hashlib
 import json
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from abstractruntime import Program, Runtime
 from abstractruntime.stepping import item_of
+from abstractruntime.store.tables import ledger
 
 
 def check_chain(runtime: Runtime, run: str) -> None:
     """Asserts that the records of a run are numbered without gaps and chained, by the rule alone."""
     with runtime.database.reading() as connection:
-        rows = connection.execute(
-            text("SELECT * FROM abstractruntime_ledger WHERE run = :run ORDER BY seq"), {"run": run}
-        ).all()
+        rows = connection.execute(select(ledger).where(ledger.c.run == run).order_by(ledger.c.seq)).all()
         row = connection.execute(text("SELECT seq, head FROM abstractruntime_runs WHERE id = :run"), {"run": run}).one()
     previous = None
     for number, record in enumerate(rows, 1):

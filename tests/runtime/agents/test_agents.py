@@ -109,7 +109,7 @@ def test_denied_payment_is_not_made(make_runtime: Make, payments: Path) -> None:
 def test_each_of_many_answers_reads_as_few_records(
     make_runtime: Make, payments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    many = 40
+    many = 24
     read: list[int] = []
 
     def pays_many(call: ModelCall) -> ScriptedReply | str:
@@ -133,8 +133,8 @@ def test_each_of_many_answers_reads_as_few_records(
     most = max(read)
     events = [each.body["entry"]["kind"] for each in run.ledger() if each.kind == "journal"]
     assert len(events) > 6 * many
-    assert most <= 100, "an answer reads what follows the last snapshot"
-    assert 3 <= events.count("start") <= 7
+    assert most < 100, "an answer reads what follows the last snapshot"
+    assert 3 <= events.count("start") <= 5
     check(runtime, run.id, agent)
 
 

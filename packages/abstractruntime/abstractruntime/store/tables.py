@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, MetaData, String, Table
 
 from abstractcore.database import Schema
 
+from ..json_documents import MAX_BYTES
 from ..programs import LONGEST_NAME
 
-VERSION: Final = 1
+VERSION: Final = 2
 LONGEST_OUTCOME: Final = 500
 """The longest outcome of an item, in characters."""
+_LONG: Final = 1000
+"""A document with so many bytes is compressed: three or two such rows have room in a page of SQLite, and not one."""
+_ZLIB: Final = b"x"
 metadata = MetaData()
 _name = String(LONGEST_NAME)
 _time = Float(53)
@@ -36,13 +41,49 @@ def _bytes_of_view(value: Any) -> Any:
     return value.tobytes() if isinstance(value, memoryview) else value
 
 
+class StoredDocument(StoredBytes):
+    """JSON as bytes, which zlib compresses if it is long: such data begins with an `x`, and no JSON does.
+
+    What reads and writes it has the JSON alone, and hashes are of that.
+    """
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: Any) -> Any:
+        """Returns the function that compresses."""
+        return _compressed
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """Returns the function that decompresses; damaged data stays as it is, which its readers refuse."""
+        return _decompressed
+
+
+def _compressed(data: Any) -> Any:
+    if data is None or len(data) < _LONG:
+        return data
+    compressed = zlib.compress(data)
+    return compressed if len(compressed) < len(data) else data
+
+
+def _decompressed(value: Any) -> Any:
+    data = _bytes_of_view(value)
+    if type(data) is not bytes or not data.startswith(_ZLIB):
+        return data
+    stream = zlib.decompressobj()
+    try:
+        found = stream.decompress(data, MAX_BYTES)
+    except zlib.error:
+        return data
+    return found if stream.eof and not stream.unused_data else data
+
+
 runs = Table(
     "abstractruntime_runs",
     metadata,
     Column("id", _name, primary_key=True),
     Column("program", _name, nullable=False),
     Column("status", String(20), nullable=False),
-    Column("state", StoredBytes),
+    Column("state", StoredDocument),
     Column("inflight", StoredBytes),
     Column("seq", Integer, nullable=False),
     Column("head", String(64), nullable=False),
@@ -56,7 +97,7 @@ runs = Table(
     Column("session", _name),
     Column("limits", StoredBytes, nullable=False),
     Column("spent", StoredBytes, nullable=False),
-    Column("output", StoredBytes),
+    Column("output", StoredDocument),
     Column("error", StoredBytes),
     Column("created", _time, nullable=False),
     Column("updated", _time, nullable=False),
@@ -75,7 +116,7 @@ ledger = Table(
     Column("seq", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(20), nullable=False),
     Column("at", _time, nullable=False),
-    Column("body", StoredBytes),
+    Column("body", StoredDocument),
     Column("redacted", String(64)),
     Column("hash", String(64), nullable=False),
 )
@@ -102,7 +143,7 @@ inbox = Table(
     Column("run", _name),
     Column("key", _name),
     Column("kind", String(20), nullable=False),
-    Column("payload", StoredBytes),
+    Column("payload", StoredDocument),
     Column("state", String(10), nullable=False),
     Column("outcome", String(LONGEST_OUTCOME)),
     Column("sender", _name),
@@ -119,7 +160,7 @@ artifacts = Table(
     metadata,
     Column("run", _name, primary_key=True),
     Column("sha256", String(64), primary_key=True),
-    Column("body", StoredBytes, nullable=False),
+    Column("body", StoredDocument, nullable=False),
 )
 """Large values of records, by their hash."""
 
