@@ -23,6 +23,7 @@ _PLAIN: Final = frozenset({str, int, bool, type(None)})
 _encode = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
 ).encode
+_decode = json.JSONDecoder().decode
 
 
 def canonical(value: JSON, path: str) -> bytes:
@@ -58,7 +59,7 @@ def _bytes(value: JSON, path: str, depth: int, longest: int) -> bytes:
 
 def parsed(data: bytes | str) -> JSON:
     """Returns the value of a stored document."""
-    return json.loads(data)
+    return _decode(data if isinstance(data, str) else str(data, "utf-8"))
 
 
 def member(value: JSON, name: str) -> JSON:

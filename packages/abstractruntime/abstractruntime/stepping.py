@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, Final
 
@@ -70,8 +70,8 @@ def change(
     if used.tokens or used.dollars:
         body["used"] = {"tokens": used.tokens, "dollars": str(used.dollars)}
     if step.effect is not None:
-        body["effect"] = effect_data(step.effect)
-        made.inflight = {"effect": effect_data(step.effect), "attempt": 1, "state": "started", "seq": seq}
+        body["effect"] = effect = effect_data(step.effect)
+        made.inflight = {"effect": effect, "attempt": 1, "state": "started", "seq": seq}
         made.status = "running"
     else:
         made.inflight = None
@@ -156,7 +156,8 @@ def to_parent(lease: Lease, output: JSON, error: JSON, spent: Spent) -> list[New
 
 def given(item: Item) -> Item:
     """Returns an item for a step, which may change its values: its record has them as they came."""
-    return replace(item, payload=copied(item.payload), error=copied(item.error))
+    payload, error = copied(item.payload), copied(item.error)
+    return Item(item.id, item.kind, payload, item.key, item.at, item.sender, error)
 
 
 def item_data(item: Item) -> dict[str, JSON]:
