@@ -113,7 +113,7 @@ def nothing(body: bytes) -> bytes:
 def test_changes_of_compressed_documents_are_found(
     make_runtime: Make, change: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abstractruntime.store.tables.MAX_BYTES", 10_000)
+    monkeypatch.setattr("abstractruntime.store.tables.MAX_BYTES_AROUND", 10_000)
     runtime = make_runtime(KEEPS)
     run, body = kept(runtime)
     store(runtime, change(body))

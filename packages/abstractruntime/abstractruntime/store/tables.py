@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Column, Float, Index, Integer, LargeBinary, M
 
 from abstractcore.database import Schema
 
-from ..json_documents import MAX_BYTES
+from ..json_documents import MAX_BYTES_AROUND
 from ..programs import LONGEST_NAME
 
 VERSION: Final = 2
@@ -71,7 +71,7 @@ def _decompressed(value: Any) -> Any:
         return data
     stream = zlib.decompressobj()
     try:
-        found = stream.decompress(data, MAX_BYTES)
+        found = stream.decompress(data, MAX_BYTES_AROUND)
     except zlib.error:
         return data
     return found if stream.eof and not stream.unused_data else data
