@@ -579,6 +579,21 @@ def test_what_children_spend_counts_for_their_parents(make_runtime: Make) -> Non
         check(runtime, each.id, program)
 
 
+def test_effect_after_which_a_child_fails_counts_for_its_parent(make_runtime: Make) -> None:
+    def fails(state: Any, item: Item) -> Step:
+        if item.kind == "start":
+            return Step.do({}, Effect("spend", "0.50"))
+        raise ValueError("cannot go on")
+
+    child, parent = FunctionProgram("child", fails), spends("parent", "0.10", of="child")
+    runtime = make_runtime(child, parent, effects=SPEND)
+    run = runtime.start(parent)
+    runtime.work()
+    assert run.children[0].error["type"] == "ProgramError"
+    assert str(run.info.spent.dollars) == "0.60"
+    check(runtime, run.id, parent)
+
+
 def test_limit_of_dollars_holds_for_a_tree_of_runs(make_runtime: Make) -> None:
     child, parent = spends("child", "0.50"), spends("parent", "0.10", of="child")
     runtime = make_runtime(child, parent, effects=SPEND)
