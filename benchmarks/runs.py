@@ -25,7 +25,8 @@ from abstractcore.ports import Interruption
 from abstractruntime import Effect, FunctionEffect, FunctionProgram, Item, Limits, Run, Runtime, Step, Wait
 from tests.postgresql import programs, running_postgresql
 
-_EFFECTS = 200
+_EFFECTS = 400
+"""So many commits make SQLite move its log into the file at least once: every batch has that cost."""
 _PAYLOAD = {"prompt": "a" * 200}
 _TEXT = "".join(hashlib.sha256(bytes([number])).hexdigest() for number in range(31))
 """Two kilobytes, which zlib makes as small as English text."""

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
 from ..schema.base_error import install_hint
-from .failures import Place, Retries, ends_connection, failure, recognize_lost_connections, replace_lost_connections
+from .failures import Place, Retries, failure, recognize_lost_connections
 from .forks import Transactions
 from .notifications import Listener
 from .schemas import Schema
@@ -146,9 +146,6 @@ class Database:
             commits = engine is self._engine
             connection.commit()
         except self._errors as error:
-            if ends_connection(error, self._place):
-                connection.invalidate()
-                self._engine.dispose()  # what else it has is as old
             raise failure(error, self._place, commits=commits) from error
         finally:
             self._end(connection)
@@ -249,7 +246,10 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
     is_file = url.get_backend_name() == "sqlite"
     limit = "timeout" if is_file or url.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
     try:
-        engine = create_engine(url, connect_args={limit: _WAIT_SECONDS}, hide_parameters=True)
+        # A connection that a database closed when it was started again is replaced before its use.
+        engine = create_engine(
+            url, connect_args={limit: _WAIT_SECONDS}, pool_pre_ping=not is_file, hide_parameters=True
+        )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
             f"{url.drivername} requires a driver that is not installed: {error}",
@@ -261,5 +261,4 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
         prepare_connections(engine, synchronous, OpenFile(str(url.database)))
     else:
         recognize_lost_connections(engine)
-        replace_lost_connections(engine)
     return engine

@@ -13,17 +13,12 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Dialect, Engine, ExceptionContext
-from sqlalchemy.exc import DBAPIError, InvalidatePoolError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.exc import DBAPIError
 
 from ..errors import AbstractCoreError
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.database")
-_USED: Final = "abstractcore_used"
-"""When a connection was given back, in its `info`."""
-_IDLE_SECONDS: Final = 1.0
-"""A connection that was not used for so long is tried before its use."""
 
 
 class DatabaseError(AbstractCoreError):
@@ -196,36 +191,14 @@ def recognize_lost_connections(engine: Engine) -> None:
     event.listen(engine, "handle_error", recognize)
 
 
-def replace_lost_connections(engine: Engine) -> None:
-    """Lets a connection be replaced before its use that the server has closed meanwhile, as when it was started again.
-
-    Only one that has been idle for some time is tried: that is a round trip. A transaction whose connection is lost
-    within that time is made again.
-    """
-
-    def note(connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info[_USED] = time.monotonic()
-
-    def ping(connection: Any, record: ConnectionPoolEntry, proxy: object) -> None:
-        used = record.info.get(_USED)
-        if used is None or time.monotonic() - used < _IDLE_SECONDS:
-            return
-        try:
-            engine.dialect.do_ping(connection)
-        except (engine.dialect.loaded_dbapi.Error, OSError) as error:
-            raise InvalidatePoolError("the connection was lost") from error
-
-    event.listen(engine, "checkin", note)
-    event.listen(engine, "checkout", ping)
-
-
 def failure(error: BaseException, place: Place, *, commits: bool = False) -> DatabaseError:
     """Returns the error to raise for one of the driver, or of SQLAlchemy; `commits` is True if it interrupted a COMMIT.
 
     It quotes neither the database nor its URL, whose texts may have credentials.
     """
-    code, kind = _of(error, place)
-    message = kind.message.format(code=code or type(_of_driver(error)).__name__, **place.values)
+    of_driver = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    code, kind = _of_file(of_driver) if "file" in place.values else _of_server(of_driver)
+    message = kind.message.format(code=code or type(of_driver).__name__, **place.values)
     hint = None if kind.hint is None else kind.hint.format(**place.values)
     if commits and (kind.is_lost or code is None):
         return CommitUnknownError(
@@ -234,21 +207,6 @@ def failure(error: BaseException, place: Place, *, commits: bool = False) -> Dat
     found = kind.error(message, hint=hint, code=code)
     found.retryable = kind.is_retried
     return found
-
-
-def ends_connection(error: BaseException, place: Place) -> bool:
-    """Whether an error of the driver, or of SQLAlchemy, means that the connection was lost."""
-    return _of(error, place)[1].is_lost
-
-
-def _of(error: BaseException, place: Place) -> tuple[str | None, _Kind]:
-    """Returns the code of an error, and its kind."""
-    return (_of_file if "file" in place.values else _of_server)(_of_driver(error))
-
-
-def _of_driver(error: BaseException) -> BaseException:
-    """Returns the error that SQLAlchemy has wrapped."""
-    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
 
 
 def _of_file(error: BaseException) -> tuple[str | None, _Kind]:

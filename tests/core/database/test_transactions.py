@@ -271,20 +271,6 @@ def test_what_was_read_is_read_again_if_the_connection_is_lost_at_the_end(server
 
 
 @pytest.mark.process
-def test_idle_connections_that_the_server_has_closed_are_replaced(
-    server: Database, postgresql: PostgreSQL, monkeypatch: pytest.MonkeyPatch
-):
-    database = Database(postgresql.url)
-    process = select(func.pg_backend_pid())
-    first = database.read(lambda connection: connection.execute(process).scalar_one())
-    server.read(lambda connection: connection.execute(select(func.pg_terminate_backend(first))).all())
-    monkeypatch.setattr("abstractcore.database.failures._IDLE_SECONDS", 0.0)
-    with database.writing() as connection:  # which is not made again
-        assert connection.execute(process).scalar_one() != first
-    database.close()
-
-
-@pytest.mark.process
 def test_server_that_starts_again_is_waited_for():
     with running_postgresql() as server:
         database = Database(server.url, retries=Retries(attempts=1000, seconds=PATIENCE_SECONDS))
