@@ -19,7 +19,7 @@ from .failures import Place, Retries, failure, recognize_lost_connections
 from .forks import Transactions
 from .notifications import Listener
 from .schemas import Schema
-from .sqlite_files import READS, OpenFile, Synchronous, make_private, prepare_connections
+from .sqlite_files import READS, DatabaseFile, Synchronous, make_private, prepare_connections
 from .statements import Statement
 
 T = TypeVar("T")
@@ -258,7 +258,7 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
     if is_file:
         with suppress(OSError):  # which SQLite reports
             make_private(str(url.database))
-        prepare_connections(engine, synchronous, OpenFile(str(url.database)))
+        prepare_connections(engine, synchronous, DatabaseFile(str(url.database)))
     else:
         recognize_lost_connections(engine)
     return engine

@@ -51,7 +51,7 @@ def _take_from_others(file: str) -> None:
             os.chmod(file, 0o600)
 
 
-class OpenFile:
+class DatabaseFile:
     """The file at a path, from its first connection on. SQLite goes on with one that was deleted: nobody would find
     what it writes.
     """
@@ -85,7 +85,7 @@ class OpenFile:
         return status.st_dev, status.st_ino
 
 
-def prepare_connections(engine: Engine, synchronous: Synchronous, file: OpenFile) -> None:
+def prepare_connections(engine: Engine, synchronous: Synchronous, file: DatabaseFile) -> None:
     """Lets readers go on while another process writes, and transactions begin as `begin` says."""
 
     def check(*connecting: object) -> None:
