@@ -22,7 +22,7 @@ from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
 from ..schema.base_error import install_hint, shown
-from ..telemetry import Recorder, Subscriber, Subscription
+from ..telemetry import Recorder, Records, Subscriber, Subscription
 from . import option_values
 
 if TYPE_CHECKING:
@@ -358,8 +358,11 @@ def default_services() -> Services:
     return services
 
 
-def subscribe(subscriber: Subscriber, capture: schema.Capture = "off") -> Subscription:
+def subscribe(subscriber: Subscriber, capture: schema.Capture = "off", records: Records = "calls") -> Subscription:
     """Notifies `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
+
+    With `records="all"` it also gets an `InteractionRecord` of each interaction of several calls, such as a loop of
+    tools, and a `ToolRecord` of each tool run. `parent_id` of each record then names another one.
 
     It is called when the call has ended, also if it failed, was cancelled or abandoned, in a separate thread: its
     exceptions are logged, and it does not block calls. `capture` sets how much content the records hold. Up to 10,000
@@ -371,6 +374,6 @@ def subscribe(subscriber: Subscriber, capture: schema.Capture = "off") -> Subscr
     with separate `services`; otherwise the subscriber is notified of its calls.
 
     Applies to LLMs created without `services`; for others use `services.records.subscribe`. Raises
-    `InvalidInputError` if `subscriber` is not callable or `capture` is unknown.
+    `InvalidInputError` if `subscriber` is not callable, and for another value of `capture` or `records`.
     """
-    return default_services().records.subscribe(subscriber, capture)
+    return default_services().records.subscribe(subscriber, capture, records)

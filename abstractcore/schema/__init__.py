@@ -159,14 +159,23 @@ with _LazyImports(globals()):
     )
     from .provider_resources import CachedContent as CachedContent, ModelList as ModelList, StoredFile as StoredFile
     from .records import (
+        ApprovalDecision as ApprovalDecision,
+        ApprovalSource as ApprovalSource,
         CallRecord as CallRecord,
         Capture as Capture,
         CostRange as CostRange,
+        InteractionKind as InteractionKind,
+        InteractionRecord as InteractionRecord,
         Outcome as Outcome,
         Plan as Plan,
+        ToolApproval as ToolApproval,
+        ToolRecord as ToolRecord,
+        ToolSource as ToolSource,
+        TraceRecord as TraceRecord,
         redacted_call as redacted_call,
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,
+        redacted_result as redacted_result,
     )
     from .server_side import Parsed as Parsed, Rendered as Rendered
     from .sent_names import ReplyReading as ReplyReading, SentNames as SentNames

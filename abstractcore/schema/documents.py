@@ -212,7 +212,7 @@ _BY_MODULE = {
     "media_results": "HeardReply MediaResult MediaVerification SpokenPiece SpokenWord TranscriptResult",
     "parts": "Citation",
     "provider_resources": "CachedContent StoredFile",
-    "records": "CostRange ErrorRecord Plan",
+    "records": "CostRange ErrorRecord InteractionRecord Plan ToolApproval ToolRecord",
     "replies": "Billing CallWarning",
     "responses": "AttemptRecord EvidenceMap",
     "tool_loops": "AllowedCall InputRequest InputResponse OutputAttempt PendingCall Question",

@@ -1,4 +1,5 @@
-"""`CallRecord`: one finished call as data, for cost tracking, dashboards and workflows.
+"""`CallRecord`: one finished call as data, for cost tracking, dashboards and workflows. `InteractionRecord`: what
+several calls and tool runs belong to; `ToolRecord`: one tool run. Together they are a tree.
 
 Redacts calls and replies: keeps their structure and replaces texts and files by their sizes. `Plan`: what a call
 would send.
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ..lazy_modules import LazyModule
 from .blobs import Blob
@@ -30,12 +31,13 @@ from .parts import (
 from .replies import CallWarning, CostSource, ModelReply, Usage, checked_cost
 from .reprs import Immutable
 from .responses import AttemptRecord
-from .tool_steps import ErrorRecord
+from .tool_steps import ErrorRecord, ToolOutcome
 
 if TYPE_CHECKING:
-    from . import evidence
+    from . import evidence, tool_loops
 else:
     evidence = LazyModule("abstractcore.schema.evidence")
+    tool_loops = LazyModule("abstractcore.schema.tool_loops")
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]
 """How a call ended: with a reply, with an error, by cancellation, or with a stream that was not read to its end."""
@@ -53,11 +55,13 @@ class CallRecord(Immutable):
     subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` cover
     all attempts of the call, as far as they were reported, and the conversions of its files, but for calls with records
     of their own, such as captions: sums over all records are what was spent. `cost` is in US dollars, exact, with its
-    `cost_source`; it is None for the `cost_reason`. `price_rows` are the digests of the price rows that applied, each
-    with the indexes of the conditions in it that held. `operation` is the requested operation; full records of
-    operations other than chat hold its `result`. `input` is what it was requested for beside a call, such as the texts
-    to embed, in full or redacted. `verification` is that of the answer, with `verify=True`; only full records hold its
-    texts.
+    `cost_source`; it is None for the `cost_reason`. `estimated_cost` is about what was spent beside it: on requests
+    that left, and ended without reporting their tokens, as at a time limit; without a `cost`, on the whole call. If
+    both are None, what was spent is unknown. An answer that is `discarded` was asked for again. `price_rows` are the
+    digests of the price rows that applied, each with the indexes of the conditions in it that held. `operation` is
+    the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
+    requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
+    answer, with `verify=True`; only full records hold its texts.
     """
 
     trace_id: str
@@ -87,12 +91,118 @@ class CallRecord(Immutable):
     price_rows: tuple[str, ...] = ()
     verification: evidence.Verification | None = None
     input: JSONValue = None
+    estimated_cost: Decimal | None = None
+    discarded: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "result", freeze(self.result, "result"))
         object.__setattr__(self, "input", freeze(self.input, "input"))
+
+
+InteractionKind = Literal["tools", "correction", "media"]
+"""Why there may be several calls: tools are run between them; the answer did not match its type, and was asked for
+again; the answer is spoken, or drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionRecord(Immutable):
+    """An interaction that took several calls, or ran tools: the parent of their records. It has no tokens and no cost
+    of its own, so that sums over all records are what was spent.
+
+    `trace_id` is that of the response, and of its loop: a loop that was suspended and is continued has a further
+    record with the same id, which replaces the earlier one. `started_at` and `seconds` are then those of the
+    continuation; `calls` and `tool_runs` count the rounds and steps of all of it. `status` is that of its loop, if it
+    has one: an interaction that is "suspended", or that a limit has ended, is "done" as well.
+    """
+
+    trace_id: str
+    parent_id: str | None
+    kind: InteractionKind
+    provider: str
+    model: str
+    outcome: Outcome
+    streamed: bool
+    started_at: float
+    seconds: float
+    seconds_to_first: float | None
+    calls: int
+    tool_runs: int = 0
+    status: tool_loops.LoopStatus | None = None
+    error: ErrorRecord | None = None
+    warnings: tuple[CallWarning, ...] = ()
+    tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+
+
+ApprovalDecision = Literal["allowed", "edited", "denied", "answered"]
+"""What was decided about a tool call: it may run; it may run with other arguments; it must not run; its result was
+given instead."""
+ApprovalSource = Literal["approver", "answer"]
+"""Who decided: the function in `approve`, or an answer to a call that waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolApproval(Immutable):
+    """The decision about a tool call that needed one, and who made it. `requested` are the arguments that the model had
+    given, if they were changed; records without content leave it out.
+    """
+
+    decision: ApprovalDecision
+    by: ApprovalSource
+    requested: JSONValue = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "requested", freeze(self.requested, "requested"))
+
+
+ToolSource = Literal["function", "mcp", "a2a", "own", "answer"]
+"""Where a result came from: a function of this program; a server of tools; an agent; the loop itself, as that of
+`search_tools`; an answer that was given for a call that waited."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRecord(Immutable):
+    """One tool call that a loop has handled: also one that was refused, or cut off while it ran.
+
+    `parent_id` is the interaction's, `call_id` the model's id of the call, `round` the index of the reply that made it.
+    Calls of models that the tool makes have its `trace_id` as their parent. `server` names the server or agent of a
+    `source` that has one. `arguments` and `result` are in full, redacted or None, as the subscriber chose; arguments
+    that are not a JSON object are text. `approval` is None for a call that needed none. `cost` is the declared price of
+    a run, in US dollars; None if none is declared, or it was not run.
+    """
+
+    trace_id: str
+    parent_id: str
+    tool: str
+    call_id: str
+    source: ToolSource
+    outcome: ToolOutcome
+    started_at: float
+    seconds: float
+    round: int = 0
+    server: str | None = None
+    arguments: JSONValue = None
+    result: ToolResult | None = None
+    approval: ToolApproval | None = None
+    error: ErrorRecord | None = None
+    warnings: tuple[CallWarning, ...] = ()
+    cost: Decimal | None = None
+    tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "arguments", freeze(self.arguments, "arguments"))
+        object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+
+
+TraceRecord: TypeAlias = CallRecord | InteractionRecord | ToolRecord
+"""What a subscriber with `records="all"` is notified of. `parent_id` of each names another one, or what the user
+gave."""
 
 
 AnyPart = TypeVar("AnyPart", bound=Part)
@@ -108,6 +218,11 @@ def redacted_call(call: ModelCall) -> ModelCall:
 def redacted_reply(reply: ModelReply) -> ModelReply:
     """Returns `reply` with texts and files replaced by their sizes, and without provider metadata."""
     return replace(reply, parts=tuple(_part(part) for part in reply.parts), provider_metadata={})
+
+
+def redacted_result(result: ToolResult) -> ToolResult:
+    """Returns the result of a tool with texts and files replaced by their sizes."""
+    return _part(result)
 
 
 def redacted_data(value: JSONValue) -> JSONValue:

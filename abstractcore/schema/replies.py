@@ -388,9 +388,9 @@ def defer_cost(response: HasDeferredCost, find_cost: FindCost) -> None:
         object.__delattr__(response, field)
 
 
-def checked_cost(cost: object) -> Decimal | None:
+def checked_cost(cost: object, path: str = "cost") -> Decimal | None:
     """Returns `cost` without trailing zeros; raises `SchemaError` unless it is None or a `Decimal` of at least 0."""
-    return None if cost is None else check_decimal(cost, "cost")
+    return None if cost is None else check_decimal(cost, path)
 
 
 _MADE = re.compile(r"call_\d+_\d+(_\d+)?")

@@ -66,7 +66,12 @@ _NO_EVIDENCE = EvidenceMap()
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord(Immutable):
-    """One attempt: when it began (seconds since the epoch), its duration in seconds, and its error, if it failed."""
+    """One attempt: when it began (seconds since the epoch), its duration in seconds, and its error, if it failed.
+
+    Those of a `CallRecord` have the cost of each in US dollars: `cost` as it was reported or computed, or about what it
+    was in `estimated_cost`, if its request left and ended without reporting its tokens. Neither is set for an attempt
+    that was not charged, as one that the provider refused, and for one of unknown cost.
+    """
 
     number: int
     started_at: float
@@ -74,6 +79,13 @@ class AttemptRecord(Immutable):
     status: int | None = None
     request_id: str | None = None
     error: str | None = None
+    cost: Decimal | None = None
+    estimated_cost: Decimal | None = None
+
+    def __post_init__(self) -> None:
+        if self.cost is not None or self.estimated_cost is not None:
+            object.__setattr__(self, "cost", checked_cost(self.cost))
+            object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
 
 
 def _content(parts: Iterable[Part]) -> Iterator[Part]:

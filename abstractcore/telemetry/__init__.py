@@ -5,8 +5,10 @@ from .costs import Bill as Bill
 from .recorder import (
     Listener as Listener,
     Recorder as Recorder,
+    Records as Records,
     Subscriber as Subscriber,
     Subscription as Subscription,
+    Tracer as Tracer,
 )
 
 with _LazyImports(globals()):

@@ -1,4 +1,4 @@
-"""Notifies subscribers of call records, each in a thread of its own: their errors and delays do not affect calls."""
+"""Notifies subscribers of records, each in a thread of its own: their errors and delays do not affect calls."""
 
 from __future__ import annotations
 
@@ -8,23 +8,33 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from .. import schema
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..copying import NotCopied
 from ..errors import InvalidInputError
-from ..lazy_modules import LazyModule
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
-
-if TYPE_CHECKING:
-    from . import call_records
-else:
-    call_records = LazyModule("abstractcore.telemetry.call_records")
 
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
 """Called with every finished call."""
-Subscriber: TypeAlias = Callable[["schema.CallRecord"], Awaitable[object] | object]
+Subscriber: TypeAlias = Callable[[Any], Awaitable[object] | object]
+"""Called with each record: a `CallRecord`, or with `records="all"` a `TraceRecord`."""
+Records: TypeAlias = Literal["calls", "all"]
+"""Which records a subscriber gets: those of calls, or also those of interactions and tool runs."""
+
+
+class Ended(Protocol):
+    """A call, an interaction or a tool run that has ended."""
+
+    def record(self, capture: schema.Capture) -> schema.TraceRecord:
+        """Returns the record, with as much content as `capture` allows."""
+        ...
+
+
+Tracer: TypeAlias = Callable[[Callable[[], Ended], int], None]
+"""Called with each interaction and tool run that has ended: with the function that makes it, which runs in the
+background, and the bytes of its content that wait until then."""
 
 _MOST_WAITING = 10_000
 _MOST_BYTES_WAITING = 64 * 1024 * 1024
@@ -49,8 +59,11 @@ class Subscription(NotCopied):
     _holds = "a thread"
     _instead = "Subscribe in the other process."
 
-    def __init__(self, subscriber: Subscriber, capture: schema.Capture, recorder: Recorder) -> None:
+    def __init__(
+        self, subscriber: Subscriber, capture: schema.Capture, recorder: Recorder, records: Records = "calls"
+    ) -> None:
         self.dropped = 0
+        self.records: Records = records
         self._subscriber = subscriber
         self._capture: schema.Capture = capture
         self._recorder = recorder
@@ -61,8 +74,8 @@ class Subscription(NotCopied):
         """Returns whether to notify it of a call made in notifications of `origin`."""
         return self._subscriber not in origin
 
-    def report(self, call: call_records.EndedCall, origin: tuple[Subscriber, ...]) -> None:
-        """Queues the notification of a call. Returns at once; the queue holds no more content than the record."""
+    def report(self, ended: Ended, origin: tuple[Subscriber, ...]) -> None:
+        """Queues the notification. Returns at once; the queue holds no more content than the record."""
         if self._closed:
             self._lose("the subscription was being closed")
             return
@@ -74,7 +87,7 @@ class Subscription(NotCopied):
         if worker.waiting >= _MOST_WAITING:
             self._lose("the subscriber is too slow")
             return
-        record = call.record(self._capture)
+        record = ended.record(self._capture)
         from ..schema import size_of
 
         size = 0 if self._capture == "off" else size_of(record)
@@ -114,7 +127,7 @@ class Subscription(NotCopied):
     ) -> None:
         self.close()
 
-    def _notify(self, record: schema.CallRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
+    def _notify(self, record: schema.TraceRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
         """Calls the subscriber, and marks calls that it makes. Runs in the subscriber's thread."""
         _notified.set((*origin, self._subscriber))
         return self._subscriber(record)
@@ -136,19 +149,27 @@ class Recorder:
         self._subscriptions: dict[int, Subscription] = {}
         self._writer = ProcessWorker("abstractcore-records", GATHERING_SECONDS)
 
-    def subscribe(self, subscriber: Subscriber, capture: schema.Capture = "off") -> Subscription:
-        """Notifies `subscriber` of every later call; raises `InvalidInputError` unless it is callable."""
+    def subscribe(
+        self, subscriber: Subscriber, capture: schema.Capture = "off", records: Records = "calls"
+    ) -> Subscription:
+        """Notifies `subscriber` of every later call, with `records="all"` also of interactions and tool runs; raises
+        `InvalidInputError` unless it is callable.
+        """
         if not callable(subscriber):
             raise InvalidInputError(f"expected a function, got {type(subscriber).__name__}", path="subscriber")
         if capture not in ("off", "redacted", "full"):
             raise InvalidInputError(f"expected 'off', 'redacted' or 'full', got {capture!r}", path="capture")
-        subscription = Subscription(subscriber, capture, self)
+        if records not in ("calls", "all"):
+            raise InvalidInputError(f"expected 'calls' or 'all', got {records!r}", path="records")
+        subscription = Subscription(subscriber, capture, self, records)
         return self._subscriptions.setdefault(id(subscription), subscription)
 
     def add(self, subscriber: TraceSubscriber) -> None:
         """Adds a plugin's subscriber; has no effect if it was added before."""
         if id(subscriber) not in self._subscriptions:
-            self._subscriptions.setdefault(id(subscriber), Subscription(subscriber, subscriber.capture, self))
+            records: Records = getattr(subscriber, "records", "calls")
+            subscription = Subscription(subscriber, subscriber.capture, self, records)
+            self._subscriptions.setdefault(id(subscriber), subscription)
 
     def forget(self, subscription: Subscription) -> None:
         """Removes a subscription."""
@@ -166,6 +187,18 @@ class Recorder:
         if origin and not self._subscriptions_for(origin):
             return None
         return partial(self._report, origin, pricing)
+
+    def tracer(self) -> Tracer | None:
+        """Returns the tracer of an interaction that begins here; None if no subscriber wants its record."""
+        if not any(each.records == "all" for each in list(self._subscriptions.values())):
+            return None
+        origin = _notified.get()
+
+        def trace(make: Callable[[], Ended], size: int) -> None:
+            wanted = [each for each in self._subscriptions_for(origin) if each.records == "all"]
+            self._write(wanted, origin, make, size)
+
+        return trace
 
     def flush(self, timeout: float) -> bool:
         """Waits up to `timeout` seconds until subscribers have been notified of all calls so far; returns success."""
@@ -192,16 +225,26 @@ class Recorder:
 
     def _report(self, origin: tuple[Subscriber, ...], pricing: Pricing, context: CallContext, end: CallEnd) -> None:
         """Queues the notification of all current subscribers. Returns at once."""
-        subscriptions = self._subscriptions_for(origin)
-
         from .call_records import EndedCall, content_of
 
-        def write() -> None:
-            call = EndedCall(context, end, pricing)
-            for subscription in subscriptions:
-                subscription.report(call, origin)
+        self._write(
+            self._subscriptions_for(origin), origin, partial(EndedCall, context, end, pricing), content_of(context)
+        )
 
-        size = content_of(context)
+    def _write(
+        self,
+        subscriptions: list[Subscription],
+        origin: tuple[Subscriber, ...],
+        make: Callable[[], Ended],
+        size: int,
+    ) -> None:
+        """Has the background thread notify `subscriptions`; if too much waits there, it is done at once."""
+
+        def write() -> None:
+            ended = make()
+            for subscription in subscriptions:
+                subscription.report(ended, origin)
+
         try:
             writer = self._writer.begun()
         except RuntimeError:

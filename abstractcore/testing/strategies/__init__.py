@@ -43,7 +43,9 @@ with _LazyImports(globals()):
         call_records as call_records,
         deltas as deltas,
         errors as errors,
+        interaction_records as interaction_records,
         streams as streams,
+        tool_records as tool_records,
         transcripts as transcripts,
     )
     from .reply import (

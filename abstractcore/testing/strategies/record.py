@@ -25,23 +25,32 @@ from ...errors import (
     ServerError,
 )
 from ...schema import (
+    TOOL_OUTCOMES,
+    ApprovalDecision,
+    ApprovalSource,
     CallRecord,
     Delta,
     DroppedSpan,
     DropReason,
     ErrorRecord,
+    InteractionKind,
+    InteractionRecord,
+    LoopStatus,
     ModelReply,
     Outcome,
     ReasoningDelta,
     TextDelta,
+    ToolApproval,
     ToolCallDelta,
+    ToolRecord,
+    ToolSource,
     Transcript,
     TranscriptSegment,
     TranscriptWord,
     deltas_of,
 )
 from .call import calls
-from .part import FLAG, NAME, SOME_TEXT, TEXT, numbers, tuples
+from .part import FLAG, NAME, SOME_TEXT, TEXT, json_objects, numbers, tool_results, tuples
 from .reply import COST_SOURCES, attempt_records, call_warnings, dollars, media_decisions, replies, usages
 
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -49,7 +58,6 @@ _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 def call_records() -> SearchStrategy[CallRecord]:
     """Call records."""
-    errors = st.builds(ErrorRecord, NAME, TEXT, st.none() | st.integers(100, 599), st.none() | NAME, FLAG)
     return st.builds(
         CallRecord,
         trace_id=NAME,
@@ -70,13 +78,72 @@ def call_records() -> SearchStrategy[CallRecord]:
         cost=st.none() | dollars(),
         media=tuples(media_decisions(), 1),
         warnings=tuples(call_warnings(), 1),
-        error=st.none() | errors,
+        error=st.none() | _error_records(),
         tags=st.dictionaries(NAME, TEXT, max_size=1),
         cost_source=st.sampled_from((None, *COST_SOURCES)),
         cost_reason=st.none() | TEXT,
         price_rows=tuples(NAME, 2),
         input=st.none() | st.dictionaries(NAME, TEXT, max_size=1),
+        estimated_cost=st.none() | dollars(),
+        discarded=FLAG,
     )
+
+
+def interaction_records() -> SearchStrategy[InteractionRecord]:
+    """Records of interactions."""
+    return st.builds(
+        InteractionRecord,
+        trace_id=NAME,
+        parent_id=st.none() | NAME,
+        kind=st.sampled_from(get_args(InteractionKind)),
+        provider=NAME,
+        model=NAME,
+        outcome=st.sampled_from(_OUTCOMES),
+        streamed=FLAG,
+        started_at=numbers(),
+        seconds=numbers(),
+        seconds_to_first=st.none() | numbers(),
+        calls=st.integers(0, 10),
+        tool_runs=st.integers(0, 10),
+        status=st.sampled_from((None, *get_args(LoopStatus))),
+        error=st.none() | _error_records(),
+        warnings=tuples(call_warnings(), 1),
+        tags=st.dictionaries(NAME, TEXT, max_size=1),
+    )
+
+
+def tool_records() -> SearchStrategy[ToolRecord]:
+    """Records of tool runs."""
+    approvals = st.builds(
+        ToolApproval,
+        st.sampled_from(get_args(ApprovalDecision)),
+        st.sampled_from(get_args(ApprovalSource)),
+        st.none() | json_objects(),
+    )
+    return st.builds(
+        ToolRecord,
+        trace_id=NAME,
+        parent_id=NAME,
+        tool=NAME,
+        call_id=NAME,
+        source=st.sampled_from(get_args(ToolSource)),
+        outcome=st.sampled_from(TOOL_OUTCOMES),
+        started_at=numbers(),
+        seconds=numbers(),
+        round=st.integers(0, 3),
+        server=st.none() | NAME,
+        arguments=st.none() | TEXT | json_objects(),
+        result=st.none() | tool_results(),
+        approval=st.none() | approvals,
+        error=st.none() | _error_records(),
+        warnings=tuples(call_warnings(), 1),
+        cost=st.none() | dollars(),
+        tags=st.dictionaries(NAME, TEXT, max_size=1),
+    )
+
+
+def _error_records() -> SearchStrategy[ErrorRecord]:
+    return st.builds(ErrorRecord, NAME, TEXT, st.none() | st.integers(100, 599), st.none() | NAME, FLAG)
 
 
 PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (

@@ -112,7 +112,16 @@ _ROUTES: tuple[MediaRoute, ...] = get_args(MediaRoute)
 def attempt_records() -> SearchStrategy[AttemptRecord]:
     """Attempt records."""
     counts = st.integers(0, 10**6)
-    return st.builds(AttemptRecord, counts, numbers(), numbers(), st.none() | counts, st.none() | NAME)
+    return st.builds(
+        AttemptRecord,
+        counts,
+        numbers(),
+        numbers(),
+        st.none() | counts,
+        st.none() | NAME,
+        cost=st.none() | dollars(),
+        estimated_cost=st.none() | dollars(),
+    )
 
 
 def media_decisions() -> SearchStrategy[MediaDecision]:

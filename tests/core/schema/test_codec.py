@@ -56,6 +56,8 @@ DOCUMENTS = {
     "reply": strategies.replies(options=strategies.item_options("scripted")),
     "response": strategies.responses(),
     "record": strategies.call_records(),
+    "interaction record": strategies.interaction_records(),
+    "tool record": strategies.tool_records(),
     "message": strategies.messages(),
     "tool": strategies.tool_specs(),
     "tool step": strategies.tool_steps(),
