@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .results import ResultKind, ResultReader
 
 if TYPE_CHECKING:
     from ..engine import CallStream
+    from ..engine.interactions import InteractionTrace
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 
@@ -35,6 +36,12 @@ class BackendRequest:
     options: Mapping[str, Any]
     standard: frozenset[str] = field(default_factory=frozenset[str])
     stream: bool = False
+    interaction: InteractionTrace | None = None
+    """The interaction that the call belongs to, if its record is wanted."""
+
+    def within(self, interaction: InteractionTrace | None) -> BackendRequest:
+        """Returns the request as a call of an interaction."""
+        return self if interaction is None else replace(self, interaction=interaction)
 
     @property
     def text(self) -> str:
@@ -138,7 +145,11 @@ class BackendCalls:
             tags=tags,
             parent_id=_choose(options.get("parent_id"), defaults.get("parent_id")),
         )
-        return Prepared(given, tuple(warnings))
+        interaction = request.interaction
+        if interaction is None:
+            return Prepared(given, tuple(warnings))
+        interaction.calls += 1
+        return Prepared(given, tuple(warnings), interaction=interaction.trace_id)
 
 
 def _media_type(format: object) -> str | None:

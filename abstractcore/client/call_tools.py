@@ -13,6 +13,7 @@ from ..registry import Registry
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import EMPTY, CallWarning, ToolSpec
 from ..schema.base_error import shown
+from .option_values import context
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
@@ -94,5 +95,14 @@ def rounds_plan(
     setup = None
     if policy is not None:
         services = pipelines.services
-        setup = ToolSetup({}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lower_in)
+        setup = ToolSetup(
+            {},
+            policy,
+            deps,
+            llm,
+            lambda: services.artifacts,
+            pipelines.secrets,
+            pipelines.lower_in,
+            lambda trace_id: context(parent_id=trace_id),
+        )
     return RoundsPlan(setup, output_retries, output_check, output, loop, answers)

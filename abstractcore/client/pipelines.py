@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from ..engine import OutputReader, Pipeline, Prepare, credentials_of_endpoint, lower, refuse_losses
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..capabilities import Vision, VoiceFacade
     from ..engine import CallStream
     from ..engine.answer_checks import AnswerCheck
+    from ..engine.interactions import InteractionTrace
     from ..engine.interruptions import WrappedStream
     from ..engine.round_stream import RoundStream
     from ..engine.tool_rounds import RoundsPlan
@@ -186,6 +188,7 @@ class Pipelines:
             new_id=self.services.new_id,
             clock=self.services.clock,
             secrets=self.secrets,
+            tracer=self.services.records.tracer,
         )
 
     def _call_files(self) -> CallFiles:
@@ -239,12 +242,30 @@ class PreparedRequest(NamedTuple):
         return end_on(self.interruption, call, pipeline.runtime, loop)
 
     def _complete_response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
-        response = self._response(pipeline)
-        if self.check is not None:
-            from ..engine.answer_checks import check_response
+        if self.media is None:
+            return self._checked_response(pipeline)
+        request, trace = self.in_interaction(pipeline)
+        return self.media.add_to(request._checked_response(pipeline), pipeline, trace)
 
-            response = check_response(response, self.check, pipeline)
-        return response if self.media is None else self.media.add_to(response, pipeline)
+    def in_interaction(self, pipeline: Pipeline) -> tuple[PreparedRequest, InteractionTrace | None]:
+        """Returns the request as the first call of an interaction that makes sound or images of its answer; None if no
+        subscriber wants its record.
+        """
+        tracer = pipeline.tracer()
+        if tracer is None:
+            return self, None
+        from ..engine.interactions import InteractionTrace
+
+        trace = InteractionTrace(tracer, pipeline, "media", pipeline.new_id())
+        return self._replace(prepare=partial(trace.prepare, self.prepare)), trace
+
+    def _checked_response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+        response = self._response(pipeline)
+        if self.check is None:
+            return response
+        from ..engine.answer_checks import check_response
+
+        return check_response(response, self.check, pipeline)
 
     def _response(self, pipeline: Pipeline) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         if self.rounds is None:
@@ -312,26 +333,42 @@ class AnswerMedia:
     timeout: float | None
 
     async def add_to(
-        self, response: Coroutine[Any, Any, GenerateResponse[Any]], pipeline: Pipeline
+        self, response: Coroutine[Any, Any, GenerateResponse[Any]], pipeline: Pipeline, trace: InteractionTrace | None
     ) -> GenerateResponse[Any]:
-        """Returns the awaited response with what backends make; an empty answer is left as it is.
+        """Returns the awaited response with what backends make, in the interaction of `trace`; an empty answer is left
+        as it is.
 
         Raises errors of the backends, with the answer in `partial`.
         """
+        if trace is None:
+            return await self._add_to(response, pipeline, None)
+        with trace.ending():
+            return await self._add_to(response, pipeline, trace)
+
+    async def _add_to(
+        self, response: Coroutine[Any, Any, GenerateResponse[Any]], pipeline: Pipeline, trace: InteractionTrace | None
+    ) -> GenerateResponse[Any]:
         began = pipeline.runtime.now()
         answer = await response
+        if trace is not None:
+            trace.calls = len(answer.steps)
         results: list[MediaResult[Any]] = []
         for modality in self.modalities if answer.content.strip() else ():
             left = None if self.timeout is None else began + self.timeout - pipeline.runtime.now()
             try:
-                results.append(await self._make(modality, answer, pipeline, left))
+                results.append(await self._make(modality, answer, pipeline, left, trace))
             except AbstractCoreError as error:
                 error.partial = error.partial or answer.reply
                 raise
         return replace(answer, made=tuple(results)) if results else answer
 
     def _make(
-        self, modality: Modality, answer: GenerateResponse[Any], pipeline: Pipeline, left: float | None
+        self,
+        modality: Modality,
+        answer: GenerateResponse[Any],
+        pipeline: Pipeline,
+        left: float | None,
+        trace: InteractionTrace | None,
     ) -> Coroutine[Any, Any, MediaResult[Any]]:
         if left is not None and left <= 0:
             raise RequestTimeoutError("the answer took all of the time", hint="Allow more time with timeout=SECONDS.")
@@ -339,10 +376,12 @@ class AnswerMedia:
         if modality == "audio":
             from ..capabilities.voice import speech_request
 
-            return self.llm.voice.make(pipeline, speech_request(answer.content, options), AudioPart)
+            request = speech_request(answer.content, options)
+            return self.llm.voice.make(pipeline, request.within(trace), AudioPart)
         from ..capabilities.vision import image_request
 
-        return self.llm.vision.make(pipeline, image_request(self.prompt or answer.content, options), ImagePart)
+        request = image_request(self.prompt or answer.content, options)
+        return self.llm.vision.make(pipeline, request.within(trace), ImagePart)
 
 
 def missing_modalities(

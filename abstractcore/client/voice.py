@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..capabilities.backends import Backend
     from ..concurrency import LoopCloser
     from ..engine import CallStream, Pipeline
+    from ..engine.interactions import InteractionTrace
 
 _SPEECH = ("voice", "format", "speed", "instructions", "language")
 _NOT_SPOKEN = ("evidence", "modalities", "output_check", "verify")
@@ -64,15 +65,22 @@ class Voice(capabilities.VoiceFacade):
         spoken = {name: request[name] for name in _SPEECH if request.get(name) is not None}
         of_call = {name: value for name, value in request.items() if name not in {*_SPEECH, "idle_timeout"}}
         of_both = {name: of_call[name] for name in ("strict", "tags") if of_call.get(name) is not None}
-        answer = self._caller.llm().prepared(prompt, of_call, stream=True).open_stream(pipeline)
+        prepared, trace = self._caller.llm().prepared(prompt, of_call, stream=True).in_interaction(pipeline)
+        answer = prepared.open_stream(pipeline)
         self._backends.with_method("tts_stream")  # raises before anything is sent
-        return Reply(pipeline.runtime, answer, partial(self._speak, pipeline, {**spoken, **of_both}), idle)
+        speak = partial(self._speak, pipeline, {**spoken, **of_both}, trace)
+        return Reply(pipeline.runtime, answer, speak, idle, trace)
 
     def _speak(
-        self, pipeline: Pipeline, options: Mapping[str, Any], text: AsyncIterator[str], parent_id: str | None
+        self,
+        pipeline: Pipeline,
+        options: Mapping[str, Any],
+        trace: InteractionTrace | None,
+        text: AsyncIterator[str],
+        parent_id: str | None,
     ) -> tuple[Backend, CallStream]:
         options = {**options, "timeout": None, "parent_id": parent_id}
-        return self._calls.stream(pipeline, speech_stream_request(text, options))
+        return self._calls.stream(pipeline, speech_stream_request(text, options).within(trace))
 
 
 class _SpokenReplyBase(NotCopied):

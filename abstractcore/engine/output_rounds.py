@@ -87,6 +87,11 @@ class OutputRounds:
         error.problems = (message,)
         self._keep(error, reply, loop)
 
+    @property
+    def attempt(self) -> OutputAttempt | None:
+        """The latest answer, if the model will be asked again."""
+        return self._attempt
+
     def correction(self, loop: ToolLoop) -> ToolLoop | None:
         """Returns the loop with the latest answer as an attempt; None if that answer stands."""
         if self._attempt is None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..files.facts import FactsByFile
     from ..files.uploads import FileUploads
     from ..schema import Delta, OperationInput
+    from ..telemetry import Tracer
 
 
 Output = TypeVar("Output")
@@ -68,6 +69,7 @@ class Pipeline:
         new_id: Callable[[], str],
         clock: Clock,
         secrets: Secrets,
+        tracer: Callable[[], Tracer | None],
     ) -> None:
         self.runtime = runtime
         self._session = session
@@ -75,7 +77,8 @@ class Pipeline:
         self.files = files
         self.new_id = new_id
         self.clock = clock
-        self._secrets = secrets
+        self.secrets = secrets
+        self.tracer = tracer
         self.transport = transport
         self._middleware = middleware
         exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session))
@@ -168,7 +171,7 @@ class Pipeline:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
         start, started_at = self.runtime.now(), self.clock.time_of_day()
         deadline = None if timeout is None else start + timeout
-        prepared, trace_id, secrets = await prepare(self.runtime), self.new_id(), self._secrets
+        prepared, trace_id, secrets = await prepare(self.runtime), self.new_id(), self.secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
         context = CallContext(
@@ -181,6 +184,7 @@ class Pipeline:
         context.headers = prepared.headers
         context.on_media_progress = prepared.on_media_progress
         context.hold_end = prepared.hold_end
+        context.interaction = prepared.interaction
         if prepared.converted is not None:
             context.converted = prepared.converted
         if prepared.downloads is not None:

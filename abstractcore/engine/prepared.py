@@ -29,8 +29,8 @@ class Prepared:
     """The input of an operation, warnings for what it could not include, and the user's headers, which are not part of
     it since they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have
     converted and downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun`
-    is given the context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` is
-    that of `CallContext`.
+    is given the context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` and
+    `interaction` are those of `CallContext`.
     """
 
     input: AnyInput
@@ -43,6 +43,7 @@ class Prepared:
     begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
     on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
+    interaction: str | None = None
 
     @property
     def call(self) -> ModelCall:

@@ -40,6 +40,7 @@ class RoundStream:
         self._feed: Feed[None] | None = None
         self._events = ToolEventBuffer()
         self._reading = False
+        self._has_deltas = False
         self._interruption = Interruption()
         self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
         self._response: GenerateResponse[Any] | None = None
@@ -113,6 +114,9 @@ class RoundStream:
         if self._call is not None:
             deltas = await self._call.read()
             if deltas:
+                if not self._has_deltas:
+                    self._has_deltas = True
+                    self._rounds.note_first_deltas()
                 return [*deltas]
             await self._rounds.check_output(self._call.response)
             await self._rounds.take(self._call.response)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..errors import InputRequired, ToolError
 from ..files.tool_results import without_unsupported_files
@@ -32,7 +32,7 @@ from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
 from ..tools.loop_rules import SEARCH_TOOLS, callable_tools, found_tools, with_steps
 from ..tools.results import ToolOutput
 from ..tools.tool import Tool
-from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
+from .tool_decisions import Approval, ReadyCall, ToolDecisions, ToolSetup
 
 _log = logging.getLogger("abstractcore")
 _MOST_QUESTIONS = 10
@@ -41,8 +41,22 @@ Note: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 """Notes an event in the journal."""
 
 
+class ToolRuns(Protocol):
+    """What follows the tool runs of a loop."""
+
+    def begin_run(self, round: int, call_id: str) -> str | None:
+        """Notes that a tool is about to run; returns the id that its calls of models have as their parent."""
+        ...
+
+    def end_run(self, step: ToolStep, approval: Approval | None) -> None:
+        """Notes a call that has its result."""
+        ...
+
+
 class ToolCalls:
-    """Runs the open calls of a loop. `loop` is its state, also after an exception; `emit` gets each event."""
+    """Runs the open calls of a loop. `loop` is its state, also after an exception; `emit` gets each event, and `runs`
+    each tool run.
+    """
 
     def __init__(
         self,
@@ -52,8 +66,10 @@ class ToolCalls:
         deadline: float | None,
         emit: Callable[[ToolEvent], object],
         note: Note | None,
+        runs: ToolRuns,
     ) -> None:
         self._loop = loop
+        self._runs = runs
         self._steps: list[ToolStep] = []
         self._begun: set[str] = set()
         self._setup = setup
@@ -79,6 +95,11 @@ class ToolCalls:
         if self._steps or changes:
             steps, self._steps = self._steps, []
             self._loop = with_steps(self._loop, steps, **changes)
+
+    @property
+    def approvals(self) -> Mapping[str, Approval]:
+        """The decisions about calls that needed one, by their ids."""
+        return self._decisions.approvals
 
     @property
     def begun(self) -> Collection[str]:
@@ -161,8 +182,13 @@ class ToolCalls:
                 await self._note(JournalEntry("intent", call=call))
             self._begun.add(call.id)
             self._tell(ToolStarted(call, self._round))
+            run_id = self._runs.begin_run(self._round, call.id)
             try:
-                step = await self._step(ready)
+                if run_id is None:
+                    step = await self._step(ready)
+                else:
+                    with self._setup.within(run_id):
+                        step = await self._step(ready)
                 if isinstance(step, PendingCall):
                     self._asking.append(step)
                     self._begun.discard(call.id)
@@ -243,6 +269,7 @@ class ToolCalls:
             _log.warning("the tool %r failed: %s", step.call.name, one_line(step.result.as_text))
         self._steps.append(step)
         self._begun.discard(step.call.id)
+        self._runs.end_run(step, self.approvals.get(step.call.id))
         if self._note is not None:
             await self._note(JournalEntry("step", step=step))
         self._tell(ToolEnded(step))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..concurrency.time_limits import is_of_call
 from ..errors import AbstractCoreError, ToolError
 from ..ports import ArtifactStore, Runtime
 from ..schema import (
+    AnswerKind,
     InputRequest,
     InputResponse,
     ModelCall,
@@ -34,15 +35,29 @@ from ..tools.policy import Allow, Decision, Deny, Edit, Respond, Suspend, ToolPo
 from ..tools.results import message_of
 from ..tools.tool import Tool
 
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ..schema import ApprovalDecision, ApprovalSource
+
 _OWN_TOOLS = (SEARCH_TOOLS, READ_RESULT)
 """Tools of the loop itself, which need no approval: they read what it has already."""
+
+
+_DECISIONS: Mapping[AnswerKind, ApprovalDecision] = {
+    "allow": "allowed",
+    "deny": "denied",
+    "edit": "edited",
+    "result": "answered",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSetup:
     """What a loop runs its calls with: the tools by name, the policy, and what their contexts hold.
 
-    `lower` adapts a call to the model, and raises errors for files that it does not support.
+    `lower` adapts a call to the model, and raises errors for files that it does not support. Calls of models in a block
+    `within(id)` have that parent.
     """
 
     tools: Mapping[str, Tool[..., Any]]
@@ -52,6 +67,7 @@ class ToolSetup:
     artifacts: Callable[[], ArtifactStore]
     secrets: Secrets
     lower: Callable[[Runtime, ModelCall], Awaitable[object]]
+    within: Callable[[str], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,8 @@ class ReadyCall:
     input: InputResponse | None = None
 
 
+Approval: TypeAlias = "tuple[ApprovalDecision, ApprovalSource]"
+"""What was decided about a call, and by whom."""
 Decided: TypeAlias = "ReadyCall | PendingCall | ToolStep"
 """A call that runs, one that waits, or one that has its result."""
 
@@ -89,6 +107,8 @@ class ToolDecisions:
         self._runtime = runtime
         self._waiting = {pending.call.id: pending for pending in loop.pending}
         self._allowed = {allowed.call.id: allowed for allowed in loop.allowed}
+        self.approvals: dict[str, Approval] = {}
+        """The decisions so far about calls that needed one, by their ids."""
 
     async def decide(self, call: ToolCall, answer: ToolAnswer | None, before: Sequence[ToolCall]) -> Decided | None:
         """Returns the decision about `call`; None if no such tool is offered. `before` are earlier calls of its round.
@@ -139,9 +159,12 @@ class ToolDecisions:
         if isinstance(decision, Respond):
             return self._apply_answer(pending, pending.respond(*decision.answers))
         if isinstance(decision, Deny):
+            self.approvals[pending.call.id] = "denied", "approver"
             return self._deny(pending, decision.reason)
         if isinstance(decision, Allow):
+            self.approvals[pending.call.id] = "allowed", "approver"
             return self._ready(pending.call, pending.requested, prepared)
+        self.approvals[pending.call.id] = "edited", "approver"
         return self._apply_edit(pending, ToolCall.of(pending.call.id, pending.call.name, decision.arguments))
 
     async def _decision(self, pending: PendingCall) -> Decision:
@@ -161,6 +184,9 @@ class ToolDecisions:
 
     def _apply_answer(self, waiting: PendingCall, answer: ToolAnswer) -> Decided:
         """Returns the decision about a call that waited for an answer from elsewhere."""
+        decision = _DECISIONS.get(answer.kind)
+        if decision is not None:
+            self.approvals[waiting.call.id] = decision, "answer"
         if answer.kind == "deny":
             return self._deny(waiting, answer.reason or "")
         if answer.kind == "result":

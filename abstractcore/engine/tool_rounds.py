@@ -50,6 +50,7 @@ from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import Pipeline
 from .prepared import OutputReader, Prepare, Prepared
+from .round_records import RoundRecords
 from .tool_calls import ToolCalls
 from .tool_decisions import ToolSetup
 
@@ -65,6 +66,8 @@ class RoundTotals:
         self._warnings = warnings
         self._responses: list[GenerateResponse[Any]] = []
         self._broken: list[Callable[[], Cost]] = []
+        self.tool_charges: Cost | None = None
+        """What the tool runs have cost that have a declared price."""
 
     def add(self, response: GenerateResponse[Any]) -> None:
         """Adds the response of one round."""
@@ -88,7 +91,7 @@ class RoundTotals:
     def cost(self) -> Cost:
         """Returns the sum of the costs; unknown if that of a round is unknown."""
         broken = (find_cost() for find_cost in self._broken)
-        rounds = [each for each in (self._before, *self._responses, *broken) if each is not None]
+        rounds = [each for each in (self._before, *self._responses, *broken, self.tool_charges) if each is not None]
         rows = tuple(dict.fromkeys(row for each in rounds for row in each.price_rows))
         dollars = _EXACT.create_decimal(0)
         for each in rounds:
@@ -215,6 +218,7 @@ class Rounds:
         self._journal = None if journal is None else LoopJournal(journal, self._runtime)
         self._has_begun = False
         self._repeated: tuple[CallWarning, ...] = ()
+        self._records = RoundRecords(pipeline)
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
@@ -230,6 +234,8 @@ class Rounds:
         loop = noted or given or ToolLoop(self._new_id(), self._first.call)
         self._repeated = repeated_request(loop)
         self.loop = self._with_policy(loop.with_(requests=0) if loop.requests else loop)
+        tools = None if self._setup is None else self._setup.tools
+        self._records.begin(self._first, self.loop, tools, is_resumed=given is not None)
         self._has_begun = True
         if self._journal is not None and (noted is None or noted != self.loop):
             await self._journal.note(JournalEntry("start", loop=self.loop))
@@ -295,12 +301,15 @@ class Rounds:
                 added_messages=added,
                 tools=None,
                 begun=self._note_begun,
+                hold_end=first.hold_end if self._plan.output_check is None else self._records.hold_end,
+                interaction=self._records.interaction,
             )
 
         return prepare
 
     def _note_begun(self, context: CallContext) -> None:
         self._context = context
+        self._records.begin_round(context)
         if self._journal is not None:
             context.before_request = partial(self._journal.note_request, context)
 
@@ -317,18 +326,36 @@ class Rounds:
         """Reads the answer of a round. An invalid one that will be asked for again is kept; the last one is raised.
         A reply that calls tools has none.
         """
-        return None if self._calls_tools(reply) else self._reader.read(reply, self._state)
+        if self._calls_tools(reply):
+            return None
+        output = self._reader.read(reply, self._state)
+        self._note_attempt()
+        return output
 
     async def check_output(self, response: GenerateResponse[Any]) -> None:
         """Calls the user's check of a valid answer; raises as `read_output` does."""
         reply = response.reply
-        if self._plan.output_check is not None and not self._calls_tools(reply):
-            try:
-                async with InTime(self._runtime, self.seconds_left(), self._timeout):
-                    await self._reader.check(reply, self._state, self._runtime)
-            except OutputValidationError as error:
-                error.response, error.attempts = replace(response, output=None), response.attempts
-                raise
+        if self._plan.output_check is None:
+            return
+        try:
+            if not self._calls_tools(reply):
+                await self._check_output(response)
+        finally:
+            self._records.release()
+
+    async def _check_output(self, response: GenerateResponse[Any]) -> None:
+        try:
+            async with InTime(self._runtime, self.seconds_left(), self._timeout):
+                await self._reader.check(response.reply, self._state, self._runtime)
+        except OutputValidationError as error:
+            error.response, error.attempts = replace(response, output=None), response.attempts
+            raise
+        self._note_attempt()
+
+    def _note_attempt(self) -> None:
+        attempt = self._reader.attempt
+        if attempt is not None:
+            self._records.ask_again(discarded=bool(attempt.problem))
 
     def _calls_tools(self, reply: ModelReply) -> bool:
         if self._runs_tools:
@@ -355,6 +382,7 @@ class Rounds:
             if self._runs_tools and loop.open_calls:
                 loop = close_loop(loop, "the loop has ended", "answered")
         self.loop = loop
+        self._records.end_runs(loop)
         if self._journal is not None:
             attempt = None if corrected is None else corrected.output_attempts[-1]
             await self._journal.note(
@@ -371,12 +399,14 @@ class Rounds:
         policy, setup = setup.policy, self._with_credentials_of_call(setup)
         if len(self._state.replies) >= policy.max_rounds and policy.on_limit == "stop":
             self.loop = close_loop(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
+            self._records.end_runs(self.loop)
             return
         note = None if self._journal is None else self._journal.note
-        self._calls = calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note)
+        self._calls = calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note, self._records)
         with self._interruption.of_this_call():
             async with InTime(self._runtime, self.seconds_left(), self._timeout):
                 await calls.run(answers)
+        self._totals.tool_charges = self._records.charges
         if not self._has_ended:
             self.loop, self._calls = calls.loop, None
             self._apply_limits(setup)
@@ -412,7 +442,9 @@ class Rounds:
         seconds = self._runtime.now() - self._start
         warning = None if self._setup is None else limit_warning(self.loop, self._setup.policy)
         warnings = () if warning is None else (warning,)
-        return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
+        response = self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
+        self._records.end("done", self.loop, response)
+        return response
 
     def end(self, error: BaseException, *, closed_early: bool = False) -> None:
         """Gives every open call a result, and `error` the state of the loop as its attribute `loop`, with the attempts
@@ -422,6 +454,7 @@ class Rounds:
         `closed_early` the reader of a stream has closed it, or the call was interrupted.
         """
         self._interruption.set()
+        self._records.release()
         if self.loop is None or not (self._runs_tools or self.loop.replies):
             return
         if self._has_begun and not self._has_ended:
@@ -433,11 +466,15 @@ class Rounds:
             cancelled = closed_early or not isinstance(error, Exception)
             why = "cancelled" if cancelled else "the call ended with an error"
             loop = close_loop(loop, why, "cancelled" if cancelled else "failed", begun)
+            self._records.end_runs(loop, {} if calls is None else calls.approvals)
+            self._totals.tool_charges = self._records.charges
             if isinstance(error, AbstractCoreError):
                 error.attempts = (*self._totals.attempts, *error.attempts)
                 error.output_attempts = error.output_attempts or loop.output_attempts
             self.loop = self._totals.with_cost(self._with_broken_round(loop))
             self._note_end()
+            outcome = outcome_of(error)
+            self._records.fail("abandoned" if outcome == "failed" and closed_early else outcome, self.loop, error)
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
 
     def _with_broken_round(self, loop: ToolLoop) -> ToolLoop:
@@ -457,6 +494,10 @@ class Rounds:
                 self._journal.end(self._state)
             except Exception:  # another error is on its way, which may have this cause
                 _log.exception("the end of a tool loop could not be noted in its journal")
+
+    def note_first_deltas(self) -> None:
+        """Notes that the first deltas of a stream have arrived."""
+        self._records.note_first_deltas()
 
     @property
     def output_type(self) -> OutputType | None:

@@ -241,7 +241,8 @@ class CallContext:
     for the progress of conversions. `pricing` has the prices of a call that a backend answers instead of the LLM's
     model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns whether it will
     have the functions in `at_end` called itself. `verification` is then the result of the check. `before_request` is
-    awaited before each request leaves.
+    awaited before each request leaves. `interaction` is the id of the interaction that the call belongs to, if
+    there is one. An answer that is `discarded` is asked for again.
     """
 
     input: AnyInput
@@ -270,6 +271,8 @@ class CallContext:
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     verification: schema.Verification | None = None
     before_request: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
+    interaction: str | None = None
+    discarded: bool = False
 
     @property
     def call(self) -> ModelCall:

@@ -169,18 +169,18 @@ ToolSource = Literal["function", "mcp", "a2a", "own", "answer"]
 class ToolRecord(Immutable):
     """One tool call that a loop has handled: also one that was refused, or cut off while it ran.
 
-    `parent_id` is the interaction's, `call_id` the model's id of the call, `round` the index of the reply that made it.
-    Calls of models that the tool makes have its `trace_id` as their parent. `server` names the server or agent of a
-    `source` that has one. `arguments` and `result` are in full, redacted or None, as the subscriber chose; arguments
-    that are not a JSON object are text. `approval` is None for a call that needed none. `cost` is the declared price of
-    a run, in US dollars; None if none is declared, or it was not run.
+    `parent_id` is the interaction's, `call_id` the model's id of the call, `round` the index of the reply that made
+    it. Calls of models that the tool makes have its `trace_id` as their parent. `source` is None for a tool that was
+    not offered; `server` names the server or agent. `arguments` and `result` are in full, redacted or None, as the
+    subscriber chose; arguments that are not a JSON object are text. `approval` is None for a call that needed none.
+    `cost` is the declared price of a run, in US dollars; None if none is declared, or it was not run.
     """
 
     trace_id: str
     parent_id: str
     tool: str
     call_id: str
-    source: ToolSource
+    source: ToolSource | None
     outcome: ToolOutcome
     started_at: float
     seconds: float

@@ -48,8 +48,14 @@ class EndedCall:
         self._reply = _reply(end)
         self._records: dict[Capture, CallRecord] = {}
 
-    def record(self, capture: Capture) -> CallRecord:
-        """Returns the record, with as much content as `capture` allows, and nothing of the context."""
+    def record(self, capture: Capture, *, in_tree: bool = False) -> CallRecord:
+        """Returns the record, with as much content as `capture` allows, and nothing of the context. In a tree with
+        interactions, its parent is the one that it belongs to.
+        """
+        record, interaction = self._record(capture), self._context.interaction
+        return replace(record, parent_id=interaction) if in_tree and interaction is not None else record
+
+    def _record(self, capture: Capture) -> CallRecord:
         if capture not in self._records:
             bare = self._records.get("off") or self._records.setdefault("off", self._bare())
             self._records[capture] = self._with_content(bare, capture)
@@ -86,6 +92,7 @@ class EndedCall:
             cost_reason=cost.cost_reason,
             price_rows=cost.price_rows,
             verification=context.verification and _without_texts(context.verification),
+            discarded=context.discarded,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
@@ -120,7 +127,7 @@ class EndedCall:
         return None if result is None else self._context.operation.to_record(result.value)
 
     def _error(self, capture: Capture) -> ErrorRecord | None:
-        return self._context.secrets.value(_error_record(self._end.error, capture))
+        return self._context.secrets.value(error_record(self._end.error, capture))
 
 
 def content_of(context: CallContext) -> int:
@@ -178,7 +185,7 @@ def _without_texts(verification: Verification) -> Verification:
     return Verification(tuple(checks), ("",) * len(verification.problems))
 
 
-def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
+def error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
     """Returns an error as data: only its class if its message may quote content, as in `SchemaError` and exceptions of
     other packages, and `capture` is off."""
     if error is None:

@@ -27,8 +27,10 @@ Records: TypeAlias = Literal["calls", "all"]
 class Ended(Protocol):
     """A call, an interaction or a tool run that has ended."""
 
-    def record(self, capture: schema.Capture) -> schema.TraceRecord:
-        """Returns the record, with as much content as `capture` allows."""
+    def record(self, capture: schema.Capture, *, in_tree: bool) -> schema.TraceRecord:
+        """Returns the record, with as much content as `capture` allows, for a subscriber that gets all records, or one
+        that gets those of calls.
+        """
         ...
 
 
@@ -87,7 +89,7 @@ class Subscription(NotCopied):
         if worker.waiting >= _MOST_WAITING:
             self._lose("the subscriber is too slow")
             return
-        record = ended.record(self._capture)
+        record = ended.record(self._capture, in_tree=self.records == "all")
         from ..schema import size_of
 
         size = 0 if self._capture == "off" else size_of(record)

@@ -10,7 +10,9 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import (
+    TYPE_CHECKING,
     Any,
     Generic,
     Literal,
@@ -27,6 +29,7 @@ from typing import (
 from ..copying import with_same_attributes
 from ..errors import InvalidInputError
 from ..ports import ToolContext
+from ..ports.pricing import as_price
 from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
 from ..schema.base_error import shown
 from .names import CONTEXT, AnyArguments, PreparedArguments, check_name, checks_option_names, unknown_option
@@ -39,6 +42,9 @@ from .signatures import (
     is_defined,
     name_of_tool,
 )
+
+if TYPE_CHECKING:
+    from ..schema import ToolSource
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -62,6 +68,8 @@ class RunOptions(TypedDict, total=False):
     on_error: OnError
     """Whether the model reads the type and the message of an exception ("report"), or the call of `generate` ends with
     a `ToolError` ("raise")."""
+    price: Decimal | float | str | None
+    """What a run costs, in US dollars: it is added to the cost of the response. A float is taken as it is printed."""
 
 
 class ToolOptions(RunOptions, total=False):
@@ -95,8 +103,11 @@ class _Settings:
     final: bool = False
     parallel: bool = True
     on_error: OnError = "report"
+    price: Decimal | float | str | None = None
 
     def __post_init__(self) -> None:
+        if self.price is not None:
+            object.__setattr__(self, "price", as_price(self.price, "price"))
         for name in ("isolate", "final", "parallel"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInputError(f"expected True or False, got {shown(getattr(self, name))}", path=name)
@@ -134,6 +145,8 @@ class Tool(Generic[P, R]):
         self._definition: ToolDefinition | None = None
         self._spec: ToolSpec | None = None
         self._is_trusted = True
+        self._source: ToolSource = "function"
+        self._server: str | None = None
         if self.isolate:
             self._check_isolated()
         self._check_name()
@@ -143,11 +156,20 @@ class Tool(Generic[P, R]):
             functools.update_wrapper(self, found, updated=())
 
     @classmethod
-    def of(cls, spec: ToolSpec, run: Run, *, is_trusted: bool = True, **options: Unpack[RunOptions]) -> Tool[..., Any]:
+    def of(
+        cls,
+        spec: ToolSpec,
+        run: Run,
+        *,
+        is_trusted: bool = True,
+        source: ToolSource = "function",
+        server: str | None = None,
+        **options: Unpack[RunOptions],
+    ) -> Tool[..., Any]:
         """Returns a tool of a spec: `run(call, context)`, sync or async, runs a call, whose arguments it validates.
 
         It cannot be isolated. `is_trusted`: whether the spec is the one that was trusted; calls of others wait for
-        approval.
+        approval. `source` and the name of its `server` are for records.
         """
         if options.get("isolate"):
             raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
@@ -157,6 +179,7 @@ class Tool(Generic[P, R]):
         made._function = made._run = run
         made._definition = ToolDefinition(spec.name, spec.description, AnyArguments(spec.parameters))
         made._options, made._spec, made._is_trusted = {"name": spec.name}, spec, is_trusted
+        made._source, made._server = source, server
         return made
 
     def __copy__(self) -> Tool[P, R]:
@@ -273,6 +296,21 @@ class Tool(Generic[P, R]):
     def on_error(self) -> OnError:
         """What happens to an exception of the function."""
         return self._settings.on_error
+
+    @property
+    def price(self) -> Decimal | None:
+        """What a run costs, in US dollars; None if no price is declared."""
+        return cast("Decimal | None", self._settings.price)
+
+    @property
+    def source(self) -> ToolSource:
+        """Where its results come from, for records."""
+        return self._source
+
+    @property
+    def server(self) -> str | None:
+        """The name of the server or agent that runs it, if one does."""
+        return self._server
 
     @property
     def takes_context(self) -> str | None:
@@ -429,6 +467,7 @@ def tool(
         final: Whether a result ends the loop; the model does not see it.
         parallel: Whether it may run beside other calls of a round; default True.
         on_error: Whether an exception is reported to the model ("report", the default) or ends the call ("raise").
+        price: What a run costs, in US dollars.
         defer: Whether the model must find the tool by tool search first.
         read_only, idempotent, destructive: Hints to policies.
         labels: What it does with data: "private", "untrusted", "sends".

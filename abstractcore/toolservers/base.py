@@ -7,7 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from .. import concurrency
 from ..client.option_values import extra_headers
@@ -23,6 +23,9 @@ from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .connection_pool import C, ConnectionPool, Identity
 from .definitions import Definition, Labels, Pins, check_labels
+
+if TYPE_CHECKING:
+    from ..schema import ToolSource
 
 T = TypeVar("T")
 Headers: TypeAlias = (
@@ -73,6 +76,9 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         self._secrets = Secrets(credentials_of(credentials))
         self._made: tuple[list[tuple[Definition, bool]], tuple[Tool[..., Any], ...]] = [], ()
         self._pools: LoopLocal[ConnectionPool[C]] = LoopLocal(ConnectionPool[C], ConnectionPool[C].close)
+
+    _source: ClassVar[ToolSource] = "mcp"
+    """What records say about where results come from."""
 
     @abstractmethod
     def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> C:
@@ -192,7 +198,15 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
                 return await self.run_call(connection, definition, call, context)
 
         run.__qualname__ = f"{self._name}.{definition.name}"
-        return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted, timeout=self._timeout))
+        made: Tool[..., Any] = Tool[..., Any].of(
+            definition.spec,
+            run,
+            is_trusted=is_trusted,
+            source=self._source,
+            server=self._name,
+            timeout=self._timeout,
+        )
+        return self.offered(made)
 
     def _connection(self, identity: Identity) -> AbstractAsyncContextManager[C]:
         headers = dict(identity)

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...engine.endings import outcome_of
 from ...errors import AbstractCoreError, InvalidInputError, RequestTimeoutError, StreamInterruptedError
 from ...ports import Feed, Interruption, Runtime
 from ...schema import AudioPart, GenerateResponse, HeardReply, MediaResult, Message, PartDelta
@@ -18,6 +19,7 @@ from .text import AnswerEvents, ArrivingText
 
 if TYPE_CHECKING:
     from ...engine import CallStream
+    from ...engine.interactions import InteractionTrace
     from ..backends import Backend
 
 T = TypeVar("T")
@@ -28,8 +30,9 @@ _AHEAD_SECONDS = 10.0
 class Reply:
     """An answer whose text is read ahead in the background, and whose speech is made ahead of its reader.
 
-    `speak` returns the backend that speaks a text that arrives in pieces, and its call; it gets the id of the call that
-    writes the text. One reader at a time; `interrupt`, `close` and `abort` may be called from any thread.
+    `speak` returns the backend that speaks a text that arrives in pieces, and its call; it gets the id of the call
+    that writes the text. `trace` reports the whole of it, if a subscriber wants that. One reader at a time;
+    `interrupt`, `close` and `abort` may be called from any thread.
     """
 
     def __init__(
@@ -38,7 +41,9 @@ class Reply:
         answer: AnswerEvents,
         speak: Callable[[AsyncIterator[str], str | None], tuple[Backend, CallStream]],
         idle_timeout: float | None,
+        trace: InteractionTrace | None = None,
     ) -> None:
+        self._trace = trace
         self._runtime = runtime
         self._answer = answer
         self._speak = speak
@@ -145,15 +150,33 @@ class Reply:
         await self._text.close()
 
     async def _produce(self, put: Callable[[AudioPart], None]) -> None:
+        failure: BaseException | None = None
         try:
             if await self._text.begin():
                 await self._say(put)
             self._text.check()
-        except AbstractCoreError as error:
-            error.partial = error.partial or self._answer.partial()
+        except BaseException as error:
+            if isinstance(error, AbstractCoreError):
+                error.partial = error.partial or self._answer.partial()
+            failure = error
             raise
         finally:
-            await self._close_calls()
+            try:
+                await self._close_calls()
+            finally:
+                self._end_trace(failure)
+
+    def _end_trace(self, error: BaseException | None) -> None:
+        """Reports the end of the whole reply. One that its reader leaves is abandoned, whatever that has caused."""
+        trace = self._trace
+        if trace is None:
+            return
+        loop = self._answer.loop
+        trace.calls += 1 if loop is None else len(loop.replies)
+        if error is None:
+            trace.end("done")
+        else:
+            trace.end("abandoned" if self._interruption.is_set else outcome_of(error), error=error)
 
     async def _say(self, put: Callable[[AudioPart], None]) -> None:
         backend, speech = self._speak(self._text, self._answer.trace_id)

@@ -126,7 +126,7 @@ def tool_records() -> SearchStrategy[ToolRecord]:
         parent_id=NAME,
         tool=NAME,
         call_id=NAME,
-        source=st.sampled_from(get_args(ToolSource)),
+        source=st.sampled_from((None, *get_args(ToolSource))),
         outcome=st.sampled_from(TOOL_OUTCOMES),
         started_at=numbers(),
         seconds=numbers(),

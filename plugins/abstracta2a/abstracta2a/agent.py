@@ -58,6 +58,8 @@ class A2AAgent(ToolServerBase["AgentConnection"]):
     that do not fit.
     """
 
+    _source = "a2a"
+
     def __init__(
         self,
         url: str | None = None,
