@@ -88,7 +88,7 @@ class InteractionTrace:
             source,
             server,
             approval,
-            step.started_at or started_at,
+            started_at,
             price,
             self._call.tags,
             self._secrets,

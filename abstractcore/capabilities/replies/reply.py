@@ -131,6 +131,7 @@ class Reply:
         if self._feed is not None and not self._ended:
             await self._feed.close()
             await self._close_calls()
+            self._end_trace(None)
 
     def abort(self) -> None:
         """Ends the calls without waiting."""
@@ -167,16 +168,18 @@ class Reply:
                 self._end_trace(failure)
 
     def _end_trace(self, error: BaseException | None) -> None:
-        """Reports the end of the whole reply. One that its reader leaves is abandoned, whatever that has caused."""
-        trace = self._trace
+        """Reports the end of the whole reply, once. One that its reader leaves is abandoned, whatever error that has
+        caused.
+        """
+        trace, self._trace = self._trace, None
         if trace is None:
             return
         loop = self._answer.loop
         trace.calls += 1 if loop is None else len(loop.replies)
-        if error is None:
-            trace.end("done")
+        if self._interruption.is_set:
+            trace.end("abandoned")
         else:
-            trace.end("abandoned" if self._interruption.is_set else outcome_of(error), error=error)
+            trace.end("done" if error is None else outcome_of(error), error=error)
 
     async def _say(self, put: Callable[[AudioPart], None]) -> None:
         backend, speech = self._speak(self._text, self._answer.trace_id)

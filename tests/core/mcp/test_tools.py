@@ -24,10 +24,12 @@ from abstractcore import (
     ToolEnded,
     ToolPolicy,
     ToolProgress,
+    ToolRecord,
     ToolServerError,
     UnknownOptionError,
     create_llm,
     from_json,
+    subscribe,
     to_json,
     tool,
 )
@@ -85,6 +87,15 @@ def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
 
 
 @pytest.mark.smoke
+def test_record_of_a_call_names_the_server(way: Way, shop: MCPTools):
+    found: list[Any] = []
+    with subscribe(found.append, "full", "all") as subscription:
+        way.generate(scripted(calls(("price", {"item": "tea"})), "Done."), tools=[shop], run_tools=True)
+        assert subscription.flush(PATIENCE_SECONDS)
+    (run,) = [record for record in found if isinstance(record, ToolRecord)]
+    assert (run.tool, run.source, run.server, run.outcome) == ("price", "mcp", shop.name, "done")
+
+
 def test_results_keep_every_kind_of_content(way: Way, shop: MCPTools):
     llm = create_llm("scripted", replies=[calls(("show", {"item": "tea"})), "Done."], accepts=["image"])
     [step] = way.generate(llm, tools=[shop], run_tools=True).tool_steps
