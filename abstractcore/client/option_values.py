@@ -311,7 +311,7 @@ def build_call(
             media_policy=cast(Any, media_policy(options["media_policy"]) if "media_policy" in options else EMPTY),
             media_history=cast(Any, media_history(options["media_history"]) if "media_history" in options else EMPTY),
             provider_options=options.get("provider_options", NO_OPTIONS),
-            tags=options.get("tags", EMPTY),
+            tags=_all_tags(options),
             parent_id=options.get("parent_id"),
             trace_context=options.get("trace_context", EMPTY),
             tool_format=options.get("tool_format"),
@@ -322,6 +322,20 @@ def build_call(
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
+
+
+_PROMPT_NAME = re.compile(r"[^\s@]{1,100}(@[^\s@]{1,100})?")
+
+
+def _all_tags(options: Mapping[str, Any]) -> Mapping[str, str]:
+    """Returns the tags of a call, with the name of its prompt."""
+    tags, name = options.get("tags", EMPTY), options.get("prompt_name")
+    if name is None:
+        return tags
+    if not isinstance(name, str) or not _PROMPT_NAME.fullmatch(name):
+        hint = 'For example prompt_name="refund@3".'
+        raise SchemaError(f"expected NAME or NAME@VERSION without spaces, got {shown(name)}", "prompt_name", hint=hint)
+    return {**cast("Mapping[str, str]", tags), "prompt": name} if isinstance(tags, Mapping) else tags
 
 
 def check_options(options: Mapping[str, Any]) -> None:

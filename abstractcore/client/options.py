@@ -99,6 +99,8 @@ class CallOptions(TypedDict, total=False):
     `create_llm`. They never appear in records, errors or calls as data."""
     tags: Mapping[str, str] | None
     """Labels for call records; never sent. They add to the tags of `create_llm`."""
+    prompt_name: str | None
+    """Name and version of the prompt, as in "refund@3", for call records: their tag "prompt"; never sent."""
     parent_id: str | None
     """Id of the parent operation, for call records; never sent."""
     trace_context: Mapping[str, str] | None

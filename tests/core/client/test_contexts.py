@@ -38,6 +38,16 @@ def test_call_overrides_context_and_context_overrides_llm(call_style):
     ]
 
 
+def test_name_of_a_prompt_is_a_tag(call_style):
+    llm = scripted(prompt_name="greeting@1", tags={"a": "llm"})
+    call_style.generate(llm, "hi")
+    call_style.generate(llm, "hi", prompt_name="greeting@2")
+    assert [said(call)[0] for call in llm.calls] == [
+        {"a": "llm", "prompt": "greeting@1"},
+        {"a": "llm", "prompt": "greeting@2"},
+    ]
+
+
 def test_inner_blocks_add_to_outer_ones(call_style):
     llm = scripted()
     with context(session="s", tags={"a": "outer", "b": "outer"}), context(tags={"b": "inner"}, parent_id="p"):
