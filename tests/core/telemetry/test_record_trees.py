@@ -71,6 +71,18 @@ class Tree:
 
     services: Services
     records: list[TraceRecord] = field(default_factory=list[TraceRecord])
+    _arrival: threading.Condition = field(default_factory=threading.Condition)
+
+    def add(self, record: TraceRecord) -> None:
+        """Adds a record."""
+        with self._arrival:
+            self.records.append(record)
+            self._arrival.notify_all()
+
+    def wait_for(self, count: int) -> None:
+        """Waits for records of calls that end in a thread of their own."""
+        with self._arrival:
+            assert self._arrival.wait_for(lambda: len(self.records) >= count, PATIENCE_SECONDS)
 
     def read(self) -> list[TraceRecord]:
         """Returns the records, after checking that they are trees."""
@@ -115,7 +127,7 @@ class Tree:
 def tree(services: Services) -> Iterator[Tree]:
     """The records of everything, with their content."""
     tree = Tree(services)
-    with services.records.subscribe(tree.records.append, "full", "all"):
+    with services.records.subscribe(tree.add, "full", "all"):
         yield tree
 
 
@@ -448,6 +460,7 @@ def test_spoken_reply_is_an_interaction(call_style: CallStyle, services: Service
     _, reply = read(call_style, llm, "Count.", until=(lambda part: is_left))
     if is_left:
         interrupted(call_style, reply)
+    tree.wait_for(3)
     shape = tree.shape()
     assert shape[0] in (["media: done", "media: abandoned"] if is_left else ["media: done"])  # it is read ahead
     assert [line.partition(":")[0] for line in sorted(shape[1:])] == ["  chat", "  tts_stream"]
