@@ -301,9 +301,10 @@ class UnexpectedResponseError(ServerError):
 
 
 class RequestTimeoutError(ProviderError):
-    """No response arrived within the timeout."""
+    """No response arrived within the timeout. `connected` is False if there was no connection to the provider yet."""
 
     retryable = True
+    connected: bool = True
 
 
 class ConnectionFailedError(ProviderError):

@@ -14,7 +14,7 @@ from ..errors import (
     ServerError,
     StreamInterruptedError,
 )
-from ..ports import BilledResponse, Body, CallContext, Framer, ProviderSession
+from ..ports import Attempt, BilledResponse, Body, Framer, ProviderSession
 from ..schema import (
     Delta,
     ModelCall,
@@ -23,6 +23,7 @@ from ..schema import (
     ReasoningStart,
     ReplyStart,
     ToolCallStart,
+    Usage,
     UsageDelta,
     partial_reply,
 )
@@ -47,7 +48,7 @@ class DecodedStream:
         self,
         body: Body,
         session: ProviderSession,
-        context: CallContext,
+        attempt: Attempt,
         framer: Framer,
         start: bytes,
         started_at: float,
@@ -59,7 +60,10 @@ class DecodedStream:
         self._start = start
         self._started_at = started_at
         self._decoder = session.transpiler.decoder()
-        self._context = context
+        self._attempt = attempt
+        self._profile = session.profile
+        self._context = context = attempt.context
+        self._number = len(context.attempts) + 1
         self._call = context.call
         self._ids = StreamedIds(self._call)
         self._first: list[Delta] = []
@@ -72,7 +76,15 @@ class DecodedStream:
     @property
     def billed(self) -> BilledResponse:
         """The response so far, with the usage that the provider has reported."""
-        return BilledResponse.of_stream(self.deltas, self._started_at, self._context.terms)
+        billed = BilledResponse.of_stream(self.deltas, self._started_at, self._context.terms)
+        if billed.complete and billed.usage.input is not None:
+            return billed._replace(attempt=self._number)
+        return billed._replace(attempt=self._number, estimate=self._estimate)
+
+    def _estimate(self) -> Usage:
+        from .estimated_usage import usage_of_deltas
+
+        return usage_of_deltas(self._attempt, self._profile, self.deltas)
 
     async def begin(self) -> None:
         """Reads up to the first deltas, so that a failure before them can be retried.

@@ -8,6 +8,7 @@ The first bytes decide, since content types are often wrong; the content type de
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -18,7 +19,9 @@ from ..errors import (
     ModelNotFoundError,
     NotFoundError,
     ProviderError,
+    RequestTimeoutError,
     ServerError,
+    StreamInterruptedError,
     UnexpectedResponseError,
 )
 from ..ports import (
@@ -33,6 +36,7 @@ from ..ports import (
     Endpoint,
     Framer,
     KnownAddress,
+    ModelProfile,
     OperationResult,
     ProviderSession,
     StreamDecoder,
@@ -41,7 +45,7 @@ from ..ports import (
     current_interruption,
     interruptible,
 )
-from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
+from ..schema import AttemptRecord, ModelReply, SchemaError, Usage, WireRequest, WireResponse
 from ..schema.base_error import shown
 from ..schema.replies import with_unique_ids
 from ..schema.wire import unexpected_encoding
@@ -156,7 +160,9 @@ class Exchange(Generic[T]):
         clock: Clock,
         read: Callable[[Body, Attempt, WireRequest, float], Awaitable[T]],
         whole: tuple[type, ...] = _WHOLE,
+        profile: ModelProfile | None = None,
     ) -> None:
+        self._profile = profile
         self._endpoint = endpoint
         self._transport = transport
         self._clock = clock
@@ -174,12 +180,13 @@ class Exchange(Generic[T]):
         start, started_at = context.runtime.now(), self._clock.time_of_day()
         body: Body | None = None
         failure: BaseException | None = None
-        streaming = False
+        streaming = is_sent = False
         address: Address | None = None
         try:
             address = await self._endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = sign(request, address.auth, started_at, context.secrets, context.headers)
+            is_sent = True
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             if attempt.listen is not None:
                 body = attempt.listen(body)
@@ -204,6 +211,8 @@ class Exchange(Generic[T]):
             if streaming or failure is not None:
                 context.secrets.add(held_by((address and address.transport) or self._transport))
             seconds = context.runtime.now() - start
+            if failure is not None:
+                self._note_lost(attempt, body, failure, started_at, seconds, is_sent=is_sent)
             context.attempts.append(_record(context, started_at, seconds, body, failure))
             if isinstance(failure, AbstractCoreError):
                 failure.attempts = tuple(context.attempts)
@@ -212,11 +221,41 @@ class Exchange(Generic[T]):
             if body is not None and not streaming:
                 await close_all([body])
 
+    def _note_lost(
+        self,
+        attempt: Attempt,
+        body: Body | None,
+        failure: BaseException,
+        started_at: float,
+        seconds: float,
+        *,
+        is_sent: bool,
+    ) -> None:
+        """Notes a request that has failed: that it was not sent, or left, and may be charged without a response."""
+        context = attempt.context
+        if body is None and not (is_sent and _has_left(failure)):
+            context.unsent += 1
+        elif (body is None or 200 <= body.status < 300) and self._profile is not None:
+            from .estimated_usage import usage_without_response
+
+            usage = usage_without_response(attempt, self._profile, seconds)
+            number = len(context.attempts) + 1
+            context.lost.append(BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage))
+
     def _explain(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
         """Adds the request and the cause to `error`."""
         if address is not None:
             error = with_request(error, address.url, attempt.request)
         return self._endpoint.diagnose(error)
+
+
+def _has_left(failure: BaseException) -> bool:
+    """Returns whether a request may have reached the provider that got no response: it is not known of one that was
+    cancelled.
+    """
+    if isinstance(failure, ConnectionFailedError | RequestTimeoutError):
+        return failure.connected
+    return isinstance(failure, StreamInterruptedError) or not isinstance(failure, Exception)
 
 
 class ResponseReader:
@@ -242,13 +281,13 @@ class ResponseReader:
                 if is_stream:
                     from .decoding import DecodedStream
 
-                    stream = DecodedStream(body, self._session, context, framer, start, started_at)
+                    stream = DecodedStream(body, self._session, attempt, framer, start, started_at)
                     await stream.begin()
                     context.streams.append(stream)
                     return stream
             response = WireResponse(body.status, body.headers, await whole_content(body, context, start))
             answer = self._decode(attempt, response, request)
-            context.responses.append(BilledResponse(answer.usage, answer.model or "", started_at, context.terms))
+            context.responses.append(self._billed(answer, attempt, started_at))
             if not isinstance(answer, ModelReply):
                 return answer
             return with_unique_ids(with_origin(answer, context.call), context.call)
@@ -258,6 +297,16 @@ class ResponseReader:
         finally:
             if alarm_off is not None:
                 alarm_off()
+
+    def _billed(self, answer: ModelReply | OperationResult[Any], attempt: Attempt, started_at: float) -> BilledResponse:
+        estimate: Callable[[], Usage] | None = None
+        if answer.usage.input is None and isinstance(answer, ModelReply):
+            from .estimated_usage import usage_of_reply
+
+            estimate = partial(usage_of_reply, attempt, self._session.profile, answer)
+        number = len(attempt.context.attempts) + 1
+        terms = attempt.context.terms
+        return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate)
 
     def _decode(
         self, attempt: Attempt, response: WireResponse, request: WireRequest

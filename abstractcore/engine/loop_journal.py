@@ -126,6 +126,7 @@ class LoopJournal:
                     cost_source=loop.cost_source,
                     cost_reason=loop.cost_reason,
                     price_rows=loop.price_rows,
+                    estimated_cost=loop.estimated_cost,
                     status=loop.status,
                 )
             )

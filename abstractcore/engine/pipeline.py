@@ -81,7 +81,7 @@ class Pipeline:
         self.tracer = tracer
         self.transport = transport
         self._middleware = middleware
-        exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session))
+        exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session), profile=session.profile)
         self.operation: Operation[Any, Any] = Operation(
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )

@@ -8,8 +8,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Context
-from functools import partial
+from decimal import Context, Decimal
+from functools import partial, reduce
 from typing import Any, Final
 
 from ..concurrency.time_limits import InTime, out_of_time
@@ -93,13 +93,17 @@ class RoundTotals:
         broken = (find_cost() for find_cost in self._broken)
         rounds = [each for each in (self._before, *self._responses, *broken, self.tool_charges) if each is not None]
         rows = tuple(dict.fromkeys(row for each in rounds for row in each.price_rows))
-        dollars = _EXACT.create_decimal(0)
-        for each in rounds:
-            if each.cost is None:
-                return Cost(None, None, each.cost_reason, rows)
-            dollars = _EXACT.add(dollars, each.cost)
-        sources = {each.cost_source for each in rounds}
-        return Cost(dollars, next((each for each in _WEAKEST_FIRST if each in sources), None), None, rows)
+        known = reduce(_EXACT.add, (each.cost for each in rounds if each.cost is not None), Decimal(0))
+        estimates = [each.estimated_cost for each in rounds if each.estimated_cost is not None]
+        estimated = reduce(_EXACT.add, estimates, Decimal(0)) if estimates else None
+        unknown = next((each for each in rounds if each.cost is None), None)
+        if unknown is None:
+            sources = {each.cost_source for each in rounds}
+            weakest: CostSource | None = next((each for each in _WEAKEST_FIRST if each in sources), None)
+            return Cost(known, weakest, None, rows, estimated)
+        if estimated is None or any(each.cost is None and each.estimated_cost is None for each in rounds):
+            return Cost(None, None, unknown.cost_reason, rows)
+        return Cost(None, None, unknown.cost_reason, rows, _EXACT.add(known, estimated))
 
     def response(
         self, loop: ToolLoop, output: Any, seconds: float, further: Sequence[CallWarning] = (), *, with_state: bool
@@ -386,7 +390,7 @@ class Rounds:
         if self._journal is not None:
             attempt = None if corrected is None else corrected.output_attempts[-1]
             await self._journal.note(
-                JournalEntry("reply", None, loop.replies[-1], loop.usage, attempt, *self._totals.cost())
+                JournalEntry("reply", None, loop.replies[-1], loop.usage, attempt, **self._totals.cost()._asdict())
             )
 
     async def run_calls(

@@ -125,6 +125,7 @@ class OperationResult(HasDeferredCost, Generic[Output]):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    estimated_cost: Decimal | None = None
 
     @property
     def model(self) -> str | None:
@@ -232,17 +233,18 @@ class CallContext:
     is after `next` has returned. `streams` are those of attempts, `middleware_streams` those that middleware returned:
     all of them are closed when the call ends. `responses` are the complete ones, each with its usage, whatever
     middleware returned instead; streamed ones are in `streams`. A middleware that answers without a request adds to
-    neither: its answer costs nothing. `terms` are what the requests ask for that changes their price. `headers` are the
-    user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are the credentials of
-    the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were checked or converted
-    for this call, and for earlier rounds of its loop: none of them is converted again. `downloads` has what was
-    downloaded for them, by URL. The last `added_messages` of the call were added by its rounds. `stored` has the files
-    of the request that AbstractCore uploaded to the provider's store, by id. `on_media_progress` is the user's function
-    for the progress of conversions. `pricing` has the prices of a call that a backend answers instead of the LLM's
-    model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns whether it will
-    have the functions in `at_end` called itself. `verification` is then the result of the check. `before_request` is
-    awaited before each request leaves. `interaction` is the id of the interaction that the call belongs to, if
-    there is one. An answer that is `discarded` is asked for again.
+    neither: its answer costs nothing. `lost` are requests that left and whose responses have not arrived, and `unsent`
+    counts the attempts that have sent nothing. `terms` are what the requests ask for that changes their price.
+    `headers` are the user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are
+    the credentials of the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were
+    checked or converted for this call, and for earlier rounds of its loop: none of them is converted again. `downloads`
+    has what was downloaded for them, by URL. The last `added_messages` of the call were added by its rounds. `stored`
+    has the files of the request that AbstractCore uploaded to the provider's store, by id. `on_media_progress` is the
+    user's function for the progress of conversions. `pricing` has the prices of a call that a backend answers instead
+    of the LLM's model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns
+    whether it will have the functions in `at_end` called itself. `verification` is then the result of the check.
+    `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
+    belongs to, if there is one. An answer that is `discarded` is asked for again.
     """
 
     input: AnyInput
@@ -258,6 +260,8 @@ class CallContext:
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     responses: list[BilledResponse] = field(default_factory=list[BilledResponse])
+    lost: list[BilledResponse] = field(default_factory=list[BilledResponse])
+    unsent: int = 0
     terms: Terms = NO_TERMS
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])

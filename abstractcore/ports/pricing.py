@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import NamedTuple, Protocol
@@ -36,7 +36,9 @@ class BilledResponse(NamedTuple):
     """One response of a provider, as far as its price depends on it.
 
     `model` is the one that the response names, if any, `requested_at` the time at which its attempt began, in seconds
-    since the epoch. `complete` is False for a stream that was not read to its end: its usage may be too low.
+    since the epoch. `complete` is False for a stream that was not read to its end: its usage may be too low. `attempt`
+    is the number of its attempt, if that is known. `estimate` returns about what was used, for a response that has not
+    reported all of it.
     """
 
     usage: Usage
@@ -44,6 +46,8 @@ class BilledResponse(NamedTuple):
     requested_at: float = 0.0
     terms: Terms = NO_TERMS
     complete: bool = True
+    attempt: int = 0
+    estimate: Callable[[], Usage] | None = None
 
     @classmethod
     def of_stream(cls, deltas: Sequence[schema.Delta], requested_at: float, terms: Terms) -> BilledResponse:

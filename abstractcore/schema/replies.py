@@ -351,13 +351,15 @@ CostSource: TypeAlias = Literal["vendor", "computed", "estimate"]
 class Cost(NamedTuple):
     """US dollars and their source, or None and the reason; and the digests of the price rows that applied.
 
-    Its fields are those of a response.
+    `estimated_cost` is about what was spent beside `cost`, or all of it without one. Its fields are those of a
+    response.
     """
 
     cost: Decimal | None = None
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    estimated_cost: Decimal | None = None
 
 
 FindCost: TypeAlias = Callable[[], Cost]
@@ -376,7 +378,9 @@ class HasDeferredCost:
             """Computes the cost; called for fields without a value."""
             if name in _FIELDS:
                 found = self._find_cost()
-                for field, value in zip(_FIELDS, found._replace(cost=checked_cost(found.cost)), strict=True):
+                estimated = checked_cost(found.estimated_cost, "estimated_cost")
+                found = found._replace(cost=checked_cost(found.cost), estimated_cost=estimated)
+                for field, value in zip(_FIELDS, found, strict=True):
                     object.__setattr__(self, field, value)
             return object.__getattribute__(self, name)
 

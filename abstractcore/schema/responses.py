@@ -68,9 +68,9 @@ _NO_EVIDENCE = EvidenceMap()
 class AttemptRecord(Immutable):
     """One attempt: when it began (seconds since the epoch), its duration in seconds, and its error, if it failed.
 
-    Those of a `CallRecord` have the cost of each in US dollars: `cost` as it was reported or computed, or about what it
-    was in `estimated_cost`, if its request left and ended without reporting its tokens. Neither is set for an attempt
-    that was not charged, as one that the provider refused, and for one of unknown cost.
+    Where a `CallRecord` has several, they have the cost of each in US dollars: `cost` as it was reported or computed,
+    `estimated_cost` about what was spent beside it, on a request that left and ended without reporting its tokens.
+    Neither is set for an attempt of unknown cost, and for one that got no answer since the provider refused it.
     """
 
     number: int
@@ -100,13 +100,14 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
     it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
-    price rows that applied. `steps` has one reply for each round, `tool_steps` the tool calls of all rounds with their
-    results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`, else
-    None. `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
-    `evidence` has the quote for each of its values, checked, of a call with `evidence=True`. `verification` has the
-    figures, names and dates of a text answer, checked, of a call with `verify=True`. `made` has the sound and images
-    that backends of plugins made of the answer, since `modalities` names them and the model does not produce them; each
-    with its own usage and cost.
+    price rows that applied. `estimated_cost` is about what was spent beside `cost`, on requests that left and ended
+    without reporting their tokens; without a `cost`, on all of them. `steps` has one reply for each round, `tool_steps`
+    the tool calls of all rounds with their results, `output_attempts` the answers that were not valid; `loop` is the
+    state of a call with `run_tools`, else None. `output` is the answer validated as the `response_model`, else None.
+    Read back from JSON, it is JSON data. `evidence` has the quote for each of its values, checked, of a call with
+    `evidence=True`. `verification` has the figures, names and dates of a text answer, checked, of a call with
+    `verify=True`. `made` has the sound and images that backends of plugins made of the answer, since `modalities` names
+    them and the model does not produce them; each with its own usage and cost.
     """
 
     reply: ModelReply
@@ -130,9 +131,11 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     evidence: EvidenceMap = _NO_EVIDENCE
     verification: evidence.Verification | None = None
     made: tuple[media_results.MediaResult[MediaPart], ...] = ()
+    estimated_cost: Decimal | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
 
     @property
     def messages(self) -> tuple[Message, ...]:

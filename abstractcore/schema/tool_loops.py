@@ -24,7 +24,6 @@ from .json_values import (
     check_choice,
     check_class,
     check_count,
-    check_decimal,
     check_flag,
     check_items,
     check_text,
@@ -338,8 +337,8 @@ class ToolLoop(HasDeferredCost, Immutable):
     `id` is the trace id of the loop, `call` the call of its first round with all tools. `replies` has one entry for
     each round, `steps` the calls handled so far, `output_attempts` the answers that were not valid, `pending` the calls
     that wait, `allowed` those that may run and have no result yet. `found` names the deferred tools that the model has
-    found. `usage` and `cost` cover all rounds, as those of a response do. `content_labels` are those of the messages
-    and files of `call`. With `needs_approval`, calls are not run without an approver: they wait.
+    found. `usage`, `cost` and `estimated_cost` cover all rounds, as those of a response do. `content_labels` are those
+    of the messages and files of `call`. With `needs_approval`, calls are not run without an approver: they wait.
     `requests` counts the requests of the next round of which a crash has left no reply: each may have been charged.
     """
 
@@ -360,6 +359,7 @@ class ToolLoop(HasDeferredCost, Immutable):
     content_labels: tuple[ToolLabel, ...] = ()
     needs_approval: bool = False
     requests: int = 0
+    estimated_cost: Decimal | None = None
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
@@ -371,6 +371,7 @@ class ToolLoop(HasDeferredCost, Immutable):
         check_choice(self.status, _STATUSES, "status")
         check_class(self.usage, Usage, "usage")
         object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "content_labels", check_labels(self.content_labels, "content_labels"))
         check_flag(self.needs_approval, "needs_approval")
 
@@ -456,6 +457,7 @@ class JournalEntry(Immutable):
     round: int | None = None
     number: int | None = None
     digest: str | None = None
+    estimated_cost: Decimal | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.kind, get_args(JournalKind), "kind")
@@ -471,5 +473,5 @@ class JournalEntry(Immutable):
         for name, kind in (("allowed", AllowedCall), ("pending", PendingCall)):
             object.__setattr__(self, name, check_items(getattr(self, name), kind, name))
         object.__setattr__(self, "price_rows", check_items(self.price_rows, str, "price_rows"))
-        if self.cost is not None:
-            object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
+        object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))

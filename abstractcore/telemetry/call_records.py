@@ -65,7 +65,8 @@ class EndedCall:
         context, end, reply = self._context, self._end, self._reply
         given = context.input
         bill = Bill(context, of_record=True)
-        cost = bill.cost(context.pricing or self._pricing)
+        pricing = context.pricing or self._pricing
+        cost = bill.cost(pricing)
         return CallRecord(
             trace_id=context.trace_id,
             parent_id=given.parent_id,
@@ -80,7 +81,7 @@ class EndedCall:
             reply_digest=digest(reply) if reply is not None else None,
             call=None,
             reply=None,
-            attempts=tuple(context.attempts),
+            attempts=bill.by_attempt(context.attempts, pricing),
             usage=bill.usage,
             cost=cost.cost,
             media=tuple(map(_without_text, context.decisions)),
@@ -92,6 +93,7 @@ class EndedCall:
             cost_reason=cost.cost_reason,
             price_rows=cost.price_rows,
             verification=context.verification and _without_texts(context.verification),
+            estimated_cost=cost.estimated_cost,
             discarded=context.discarded,
         )
 

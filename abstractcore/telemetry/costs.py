@@ -18,7 +18,7 @@ from ..schema import CostSource, ModelCall, Usage
 from ..schema.replies import Cost
 
 if TYPE_CHECKING:
-    from ..schema import CostRange, MediaDecision
+    from ..schema import AttemptRecord, CostRange, MediaDecision
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _NO_USAGE: Final = Usage()
@@ -35,7 +35,7 @@ class Bill:
     spent.
     """
 
-    __slots__ = ("_conversions", "_responses", "_without_response", "usage")
+    __slots__ = ("_conversions", "_lost", "_responses", "_without_response", "usage")
 
     def __init__(self, context: CallContext, *, of_record: bool = False) -> None:
         responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
@@ -47,23 +47,85 @@ class Bill:
         """The tokens of all responses and conversions; a single one keeps what it reports about its price."""
         is_free = context.operation.is_free
         self._responses: Sequence[BilledResponse] = () if is_free else responses
-        self._without_response = _UNREPORTED if context.attempts and not is_free else _NOTHING
+        self._lost: Sequence[BilledResponse] = () if is_free else tuple(context.lost)
+        may_be_charged = len(context.attempts) > context.unsent and not is_free
+        self._without_response = _UNREPORTED if may_be_charged else _NOTHING
         self._conversions = conversions
 
     @property
     def is_empty(self) -> bool:
-        """Whether there was neither a response, if only the beginning of one, nor a conversion that is charged."""
-        return not (self._responses or self._conversions)
+        """Whether there was neither a response, if only the beginning of one or one that was lost, nor a conversion
+        that is charged.
+        """
+        return not (self._responses or self._lost or self._conversions)
 
     def cost(self, pricing: Pricing) -> Cost:
         """Returns the cost of the model and of file conversions.
 
         It is 0 where a middleware answered without a request, whatever `usage` its reply reports. The source is the
-        weakest of those of the responses; without the cost of one of them, that of the call is unknown.
+        weakest of those of the responses; without the cost of one of them, that of the call is unknown. What requests
+        have cost whose responses were lost, or are incomplete, is estimated.
         """
-        parts = [each for response in self._responses for each in _charged_apart(response)]
-        charges = [pricing.charge(each) for each in parts] or [self._without_response]
-        return _sum([*charges, *map(_of_conversion, self._conversions)])
+        responses = [(each, _charges(each, pricing)) for each in self._responses]
+        charges = [charge for _, each in responses for charge in each] or [self._without_response]
+        conversions = [*map(_of_conversion, self._conversions)]
+        cost = _sum([*charges, *conversions])
+        estimates = [_estimate(each, by_response, pricing) for each, by_response in responses if each.estimate]
+        estimates += [_estimate(each, (), pricing) for each in self._lost]
+        if not estimates:
+            return cost
+        known = [each for each in estimates if each is not None]
+        if cost.cost is not None:
+            extra = reduce(_EXACT.add, known, Decimal(0))
+            return cost._replace(estimated_cost=extra) if extra or self._lost else cost
+        missing = [each for each, found in responses if _dollars(found) is None and not each.estimate]
+        if missing or len(known) < len(estimates) or any(each.dollars is None for each in conversions):
+            return cost
+        whole = [each.dollars for each in (*charges, *conversions) if each.dollars is not None]
+        return cost._replace(estimated_cost=reduce(_EXACT.add, [*whole, *known], Decimal(0)))
+
+    def by_attempt(self, attempts: Sequence[AttemptRecord], pricing: Pricing) -> tuple[AttemptRecord, ...]:
+        """Returns the attempts of a call, each with its own cost if there are several."""
+        if len(attempts) < 2:
+            return tuple(attempts)
+        found: dict[int, tuple[Decimal | None, Decimal | None]] = {}
+        for each in self._responses:
+            charges = _charges(each, pricing)
+            found[each.attempt] = _dollars(charges), _estimate(each, charges, pricing) if each.estimate else None
+        for each in self._lost:
+            found[each.attempt] = None, _estimate(each, (), pricing)
+        return tuple(_with_cost(each, *found.get(each.number, (None, None))) for each in attempts)
+
+
+def _with_cost(attempt: AttemptRecord, cost: Decimal | None, estimated: Decimal | None) -> AttemptRecord:
+    known = cost is not None or estimated is not None
+    return replace(attempt, cost=cost, estimated_cost=estimated) if known else attempt
+
+
+def _charges(response: BilledResponse, pricing: Pricing) -> list[Charge]:
+    return [pricing.charge(each) for each in _charged_apart(response)]
+
+
+def _dollars(charges: Sequence[Charge]) -> Decimal | None:
+    """Returns the sum of charges; None if one of them is unknown."""
+    known = [each.dollars for each in charges if each.dollars is not None]
+    return reduce(_EXACT.add, known) if known and len(known) == len(charges) else None
+
+
+def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pricing) -> Decimal | None:
+    """Returns about what a response has cost beside its charges; None if no price is known."""
+    assert response.estimate is not None
+    estimated, reported = response.estimate(), response.usage
+    output = reported.output
+    if output is None or not response.complete:
+        output = max(output or 0, estimated.output or 0)
+    usage = replace(reported, output=output)
+    if reported.input is None:
+        usage = replace(usage, input=estimated.input, input_audio=estimated.input_audio)
+    dollars = pricing.charge(response._replace(usage=usage, complete=False)).dollars
+    if dollars is None:
+        return None
+    return max(Decimal(0), _EXACT.subtract(dollars, _dollars(charges) or Decimal(0)))
 
 
 def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:

@@ -101,6 +101,7 @@ class _History:
                 cost_source=entry.cost_source,
                 cost_reason=entry.cost_reason,
                 price_rows=entry.price_rows,
+                estimated_cost=entry.estimated_cost,
             )
         if entry.status is not None:
             loop = loop.with_(requests=0)

@@ -77,10 +77,12 @@ def map_error(error: Exception, url: str, seconds: float, proxy: ProxyInUse | No
 
 def pool_timeout(url: str, seconds: float) -> RequestTimeoutError:
     """Returns the error for a pool whose connections were all in use for `seconds`."""
-    return RequestTimeoutError(
+    error = RequestTimeoutError(
         f"connection pool exhausted: no connection to {_origin(url)} became available within {shown_seconds(seconds)}",
         hint="Each open stream holds a connection: close streams, or allow more with max_connections=NUMBER.",
     )
+    error.connected = False
+    return error
 
 
 def connect_timeout(url: str, seconds: float, proxy: ProxyInUse | None) -> RequestTimeoutError:
@@ -88,7 +90,9 @@ def connect_timeout(url: str, seconds: float, proxy: ProxyInUse | None) -> Reque
     limit = min(seconds, CONNECT_SECONDS)
     message = f"connecting to {_origin(url)}{_through(proxy)} timed out after {shown_seconds(limit)}"
     hint = _proxy_hint(proxy) or "Check that base_url is correct and reachable."
-    return RequestTimeoutError(message, hint=f"{hint} {_MORE_TIME}" if limit < CONNECT_SECONDS else hint)
+    error = RequestTimeoutError(message, hint=f"{hint} {_MORE_TIME}" if limit < CONNECT_SECONDS else hint)
+    error.connected = False
+    return error
 
 
 def read_timeout(url: str, seconds: float) -> RequestTimeoutError:
