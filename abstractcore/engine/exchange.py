@@ -301,9 +301,7 @@ class ResponseReader:
     def _billed(self, answer: ModelReply | OperationResult[Any], attempt: Attempt, started_at: float) -> BilledResponse:
         estimate: Callable[[], Usage] | None = None
         if answer.usage.input is None and isinstance(answer, ModelReply):
-            from .estimated_usage import usage_of_reply
-
-            estimate = partial(usage_of_reply, attempt, self._session.profile, answer)
+            estimate = partial(_usage_of_reply, attempt, self._session.profile, answer)
         number = len(attempt.context.attempts) + 1
         terms = attempt.context.terms
         return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate)
@@ -322,6 +320,12 @@ class ResponseReader:
         except UnexpectedResponseError as error:
             name_request(error, request)
             raise
+
+
+def _usage_of_reply(attempt: Attempt, profile: ModelProfile, reply: ModelReply) -> Usage:
+    from .estimated_usage import usage_of_reply
+
+    return usage_of_reply(attempt, profile, reply)
 
 
 def _obey(body: Body | None, error: AbstractCoreError) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import (
-    TYPE_CHECKING,
     Any,
     Generic,
     Literal,
@@ -26,6 +25,7 @@ from typing import (
     overload,
 )
 
+from .. import schema
 from ..copying import with_same_attributes
 from ..errors import InvalidInputError
 from ..ports import ToolContext
@@ -42,9 +42,6 @@ from .signatures import (
     is_defined,
     name_of_tool,
 )
-
-if TYPE_CHECKING:
-    from ..schema import ToolSource
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -145,7 +142,7 @@ class Tool(Generic[P, R]):
         self._definition: ToolDefinition | None = None
         self._spec: ToolSpec | None = None
         self._is_trusted = True
-        self._source: ToolSource = "function"
+        self._source: schema.ToolSource = "function"
         self._server: str | None = None
         if self.isolate:
             self._check_isolated()
@@ -162,7 +159,7 @@ class Tool(Generic[P, R]):
         run: Run,
         *,
         is_trusted: bool = True,
-        source: ToolSource = "function",
+        source: schema.ToolSource = "function",
         server: str | None = None,
         **options: Unpack[RunOptions],
     ) -> Tool[..., Any]:
@@ -303,7 +300,7 @@ class Tool(Generic[P, R]):
         return cast("Decimal | None", self._settings.price)
 
     @property
-    def source(self) -> ToolSource:
+    def source(self) -> schema.ToolSource:
         """Where its results come from, for records."""
         return self._source
 

@@ -7,9 +7,9 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
-from .. import concurrency
+from .. import concurrency, schema
 from ..client.option_values import extra_headers
 from ..client.services import default_services
 from ..concurrency import drive, is_large
@@ -23,9 +23,6 @@ from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .connection_pool import C, ConnectionPool, Identity
 from .definitions import Definition, Labels, Pins, check_labels
-
-if TYPE_CHECKING:
-    from ..schema import ToolSource
 
 T = TypeVar("T")
 Headers: TypeAlias = (
@@ -77,7 +74,7 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         self._made: tuple[list[tuple[Definition, bool]], tuple[Tool[..., Any], ...]] = [], ()
         self._pools: LoopLocal[ConnectionPool[C]] = LoopLocal(ConnectionPool[C], ConnectionPool[C].close)
 
-    _source: ClassVar[ToolSource] = "mcp"
+    _source: ClassVar[schema.ToolSource] = "mcp"
     """What records say about where results come from."""
 
     @abstractmethod
