@@ -20,6 +20,7 @@ from abstractcore import (
     InvalidInputError,
     MCPTools,
     MissingExtraError,
+    Services,
     TextPart,
     ToolEnded,
     ToolPolicy,
@@ -29,7 +30,6 @@ from abstractcore import (
     UnknownOptionError,
     create_llm,
     from_json,
-    subscribe,
     to_json,
     tool,
 )
@@ -89,9 +89,11 @@ def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
 @pytest.mark.smoke
 def test_record_of_a_call_names_the_server(way: Way, shop: MCPTools):
     found: list[Any] = []
-    with subscribe(found.append, "full", "all") as subscription:
-        way.generate(scripted(calls(("price", {"item": "tea"})), "Done."), tools=[shop], run_tools=True)
-        assert subscription.flush(PATIENCE_SECONDS)
+    services = Services(environment={})
+    llm = create_llm("scripted", replies=[calls(("price", {"item": "tea"})), "Done."], services=services)
+    with services.records.subscribe(found.append, "full", "all"):
+        way.generate(llm, tools=[shop], run_tools=True)
+    services.close()
     (run,) = [record for record in found if isinstance(record, ToolRecord)]
     assert (run.tool, run.source, run.server, run.outcome) == ("price", "mcp", shop.name, "done")
 
