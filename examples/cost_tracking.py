@@ -14,6 +14,7 @@ class CostTracker:
     def __init__(self) -> None:
         self.usage: dict[str, Usage] = defaultdict(Usage)
         self.dollars: dict[str, Decimal] = defaultdict(Decimal)
+        self.estimated: dict[str, Decimal] = defaultdict(Decimal)
         self.outcomes: dict[str, Counter[str]] = defaultdict(Counter)
         self.unknown: dict[str, list[str]] = defaultdict(list)
 
@@ -22,10 +23,10 @@ class CostTracker:
         team = record.tags.get("team", "nobody")
         self.outcomes[team][record.outcome] += 1
         self.usage[team] += record.usage
-        if record.cost is None:
+        if record.cost is None and record.estimated_cost is None:
             self.unknown[team].append(record.cost_reason or "unknown cost")
-        else:
-            self.dollars[team] += record.cost
+        self.dollars[team] += record.cost or 0
+        self.estimated[team] += record.estimated_cost or 0
 
 
 # Models of the catalogue have their prices. These are our own: US dollars per million tokens.
@@ -40,10 +41,12 @@ with subscribe(tracker):
     with context(tags={"team": "sales"}):
         small.generate("When does the meeting start?")
         with small.stream("And where?") as stream:
-            next(stream)  # abandoned after its first delta: token counts are unknown
+            next(stream)  # abandoned after its first delta: its tokens are estimated
 
 for team, usage in sorted(tracker.usage.items()):
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in tracker.outcomes[team].items())
     print(f"{team:<7}{usage.input or 0:>4} in{usage.output or 0:>4} out  ${tracker.dollars[team]:f}  {outcomes}")
+    if tracker.estimated[team]:
+        print(f"{'':<7}and about ${tracker.estimated[team]:f} for calls that ended without a report of their tokens")
     for reason in tracker.unknown[team]:
         print(f"{'':<7}one call without a cost: {reason}")

@@ -37,6 +37,7 @@ def test_pages_with_python_blocks_are_known():
         "music.md",
         "plugins.md",
         "prompt-caching.md",
+        "records.md",
         "runtime.md",
         "structured-output.md",
         "testing.md",

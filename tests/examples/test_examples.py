@@ -108,7 +108,7 @@ def test_cost_tracking_sums_by_team(run):
     assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
         "office   12 in   9 out  $0.00006125  2 done",
         "sales     5 in   5 out  $0.00000375  1 done, 1 abandoned",
-        "       one call without a cost: input tokens were not reported",
+        "       and about $0.00000105 for calls that ended without a report of their tokens",
     ]
 
 
