@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, cast
 
+from ..files.parts import media_parts
 from ..files.token_estimates import audio_tokens, estimated_tokens
 from ..ports import Attempt, ModelProfile
 from ..ports.middleware import call_in
@@ -53,11 +54,16 @@ def usage_of_reply(attempt: Attempt, profile: ModelProfile, reply: ModelReply) -
 
 
 def _usage(attempt: Attempt, profile: ModelProfile, output: int) -> Usage:
-    """Returns the usage of a request, of which the input is estimated as a plan does."""
+    """Returns the usage of a request, of which the input is estimated as a plan does; none for files without a call,
+    such as recordings to transcribe.
+    """
     given = attempt.encoded or attempt.context.input
     call = call_in(given)
     if call is None:
-        return Usage(input=text_tokens(json_of(cast("OperationInput", given).for_record()).decode()), output=output)
-    decisions = attempt.context.decisions
+        given = cast("OperationInput", given)
+        return Usage() if given.files else Usage(text_tokens(json_of(given.for_record()).decode()), output)
+    sent = {path: part.type for path, part in media_parts(call)}
+    # A conversion may have put other parts in the place of a file.
+    decisions = [each for each in attempt.context.decisions if sent.get(each.part_path) == each.kind]
     audio = audio_tokens(call, profile, decisions)
-    return Usage(input=int(estimated_tokens(call, profile, decisions)), output=output, input_audio=audio or None)
+    return Usage(int(estimated_tokens(call, profile, decisions)), output, input_audio=audio or None)

@@ -235,7 +235,7 @@ class Exchange(Generic[T]):
         context = attempt.context
         if body is None and not (is_sent and _has_left(failure)):
             context.unsent += 1
-        elif (body is None or 200 <= body.status < 300) and self._profile is not None:
+        elif _is_lost(body, failure) and self._profile is not None:
             from .estimated_usage import usage_without_response
 
             usage = usage_without_response(attempt, self._profile, seconds)
@@ -256,6 +256,19 @@ def _has_left(failure: BaseException) -> bool:
     if isinstance(failure, ConnectionFailedError | RequestTimeoutError):
         return failure.connected
     return isinstance(failure, StreamInterruptedError) or not isinstance(failure, Exception)
+
+
+def _is_lost(body: Body | None, failure: BaseException) -> bool:
+    """Returns whether a request that left got no response that could be read. One that reports an error is a response,
+    whatever its status.
+    """
+    if body is None:
+        return True
+    is_reported = isinstance(failure, ProviderError) and not isinstance(failure, _UNREAD)
+    return 200 <= body.status < 300 and (not is_reported or type(failure) is ServerError)
+
+
+_UNREAD = (ConnectionFailedError, RequestTimeoutError, StreamInterruptedError, UnexpectedResponseError)
 
 
 class ResponseReader:

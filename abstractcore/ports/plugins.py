@@ -113,7 +113,9 @@ class ModelWeights(Protocol):
 
 
 class TraceSubscriber(Protocol):
-    """Notified of every finished call, in a thread of its own."""
+    """Notified of every finished call, in a thread of its own; with an attribute `records = "all"` also of interactions
+    and tool runs.
+    """
 
     @property
     def name(self) -> str:

@@ -24,6 +24,7 @@ from abstractcore import (
 from abstractcore.schema import from_json, to_json
 from abstractcore.testing import CallStyle
 from abstractcore.testing.http_server import ScriptedServer
+from tests.backend_doubles import PNG
 from tests.chaos_server import (
     CUT,
     DONE,
@@ -190,6 +191,35 @@ def test_attempts_that_were_refused_have_no_estimate(
     refused, done = record.attempts
     assert (refused.cost, refused.estimated_cost, done.cost) == (None, None, PAID)
     assert (record.cost, record.estimated_cost) == (response.cost, response.estimated_cost) == (PAID, None)
+
+
+def test_error_in_a_successful_response_has_no_estimate(
+    call_style: CallStyle, server: ScriptedServer, llm: Any, records: Records
+):
+    server.script(answer({"error": {"message": "no such key", "code": 401}}))
+    with pytest.raises(AbstractCoreError):
+        call_style.generate(llm, "hi")
+    (record,) = records()
+    assert (record.cost, record.estimated_cost) == (None, None)
+
+
+def test_file_counts_as_it_is_sent(call_style: CallStyle, server: ScriptedServer, services: Services, records: Records):
+    llm = create_llm(
+        "openai-compatible/m",
+        base_url=f"{server.url}/v1",
+        services=services,
+        price=PRICE,
+        max_retries=0,
+        facts={"accepts": ["image"]},
+    )
+    for media in ([], [PNG]):
+        server.script(CUT)
+        with pytest.raises(ConnectionFailedError):
+            call_style.generate(llm, "hi", media=media, max_output_tokens=1)
+    without, with_image = records()
+    assert without.estimated_cost is not None
+    assert with_image.estimated_cost is not None
+    assert with_image.estimated_cost > without.estimated_cost
 
 
 def test_single_attempt_repeats_nothing(call_style: CallStyle, server: ScriptedServer, llm: Any, records: Records):
