@@ -15,6 +15,7 @@ except ImportError as error:
         hint=install_hint("sqlalchemy", extra="server"),
     ) from error
 
+from .copying import copy_rows
 from .database import Database, lock, reads, writes
 from .failures import CommitUnknownError, ConstraintError, DatabaseError, DatabaseReplacedError, Retries
 from .notifications import Listener, notify
@@ -31,6 +32,7 @@ __all__ = [
     "Retries",
     "Schema",
     "Statement",
+    "copy_rows",
     "lock",
     "notify",
     "reads",

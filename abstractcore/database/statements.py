@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -48,6 +48,10 @@ class Statement:
         with closing(self._for(connection.dialect).executed(connection, values)) as cursor:
             return cursor.rowcount
 
+    def many(self, connection: Connection, /, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Executes a statement without rows once for each mapping of values."""
+        self._for(connection.dialect).execute_many(connection, rows)
+
     def _for(self, dialect: Any) -> _Compiled:
         compiled = self._compiled.get((dialect.name, dialect.driver))
         if compiled is None:
@@ -69,15 +73,26 @@ class _Compiled:
 
     def executed(self, connection: Connection, values: Mapping[str, Any]) -> Any:
         """Returns the driver's cursor after an execution."""
-        given: dict[str, Any] = {**self.defaults, **values}
-        for name, process in self.processors.items():
-            given[name] = process(given[name])
         cursor = connection.connection.cursor()
         try:
-            cursor.execute(self.text, given if self.names is None else [given[name] for name in self.names])
+            cursor.execute(self.text, self._arguments(values))
         except OSError as error:
             raise lost_connection(self.dialect) from error
         return cursor
+
+    def execute_many(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Executes the statement once for each mapping."""
+        with closing(connection.connection.cursor()) as cursor:
+            try:
+                cursor.executemany(self.text, [*map(self._arguments, rows)])
+            except OSError as error:
+                raise lost_connection(self.dialect) from error
+
+    def _arguments(self, values: Mapping[str, Any]) -> Any:
+        given: dict[str, Any] = {**self.defaults, **values}
+        for name, process in self.processors.items():
+            given[name] = process(given[name])
+        return given if self.names is None else [given[name] for name in self.names]
 
     def reader(self, cursor: Any) -> Callable[[Sequence[Any]], Any]:
         """Returns the function from a row to a named tuple. The cursor knows what types the driver returns."""
