@@ -22,7 +22,7 @@ from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
 from ..schema.base_error import install_hint, shown
-from ..telemetry import Recorder, Records, Subscriber, Subscription
+from ..telemetry import Recorder, Records, Subscriber, Subscription, default_recorder
 from . import option_values
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ else:
     user_configuration = LazyModule("abstractcore.client.configuration")
 
 _LAST_RECORDS_SECONDS = 2.0
+_TRACES_VARIABLE = "ABSTRACTCORE_TRACES"
+"""How much of each call is kept; without it, no code of traces is imported."""
 new_trace_id = partial(secrets.token_hex, 16)
 """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
 
@@ -350,11 +352,16 @@ def default_services() -> Services:
     services = _shared.get("default")
     if services is None:
         new = Services()
+        new.records = default_recorder()
         services = _shared.setdefault(
             "default", new
         )  # the first of several threads wins, which `cache` does not ensure
         if services is new:
             atexit.register(services.close)
+            if os.environ.get(_TRACES_VARIABLE):
+                from ..traces.environment import keep_traces
+
+                keep_traces(os.environ, services.records)
     return services
 
 

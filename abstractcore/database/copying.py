@@ -23,7 +23,7 @@ def copy_rows(connection: Connection, table: Table, columns: Sequence[str], rows
     """
     quote = connection.dialect.identifier_preparer
     names = ", ".join(map(quote.quote, columns))
-    text = "".join([f"{'\t'.join(map(_field, row))}\n" for row in rows])
+    text = "".join(["\t".join(map(_field, row)) + "\n" for row in rows])
     with closing(connection.connection.cursor()) as cursor:
         statement = f"COPY {quote.format_table(table)} ({names}) FROM STDIN"
         try:

@@ -73,6 +73,11 @@ class Database:
                 self.close()
                 raise
 
+    @property
+    def dialect(self) -> str:
+        """The kind of database: "sqlite" or "postgresql"."""
+        return self._engine.dialect.name
+
     def migrate(self, schema: Schema) -> None:
         """Makes the tables of a schema, or brings them to its version, once for all processes."""
         if self.read(schema.is_current):

@@ -8,6 +8,7 @@ from .recorder import (
     Records as Records,
     Subscriber as Subscriber,
     Subscription as Subscription,
+    default_recorder as default_recorder,
     Tracer as Tracer,
 )
 

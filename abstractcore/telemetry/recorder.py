@@ -260,3 +260,11 @@ class Recorder:
             writer.put(write, size)
         except RuntimeError:
             write()
+
+
+_default: dict[str, Recorder] = {}
+
+
+def default_recorder() -> Recorder:
+    """Returns the recorder of LLMs created without `services`: one object per process."""
+    return _default.get("default") or _default.setdefault("default", Recorder())

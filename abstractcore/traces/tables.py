@@ -103,6 +103,7 @@ def _tables(*, postgresql: bool) -> Tables:
         Column("id", _number, primary_key=True, autoincrement=False),
         Column("digest", StoredBytes, nullable=False),
         Column("packed", SmallInteger, nullable=False),
+        Column("searched", SmallInteger, nullable=False),
         Column("body", StoredBytes, nullable=False),
         *([Column("search", TSVECTOR)] if postgresql else []),
         Index("traces_contents_by_digest", "digest", unique=True),

@@ -1,0 +1,255 @@
+"""What calls cost: known, estimated and unknown, summed by model, time, tool and tag."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Context, Decimal
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    case,
+    cast,
+    func,
+    literal,
+    literal_column,
+    null,
+    select,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from ..errors import InvalidInputError
+from ..schema import CallRecord, ToolRecord, TraceRecord
+from ..schema.base_error import shown
+from .rows import dollars, hour_of
+from .spending import MOST_VALUES
+from .tables import SUMS, records, spend
+
+_NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
+_TAG = "tag:"
+_EXACT: Final = Context(prec=100, traps=[])
+_NO_DOLLARS = Decimal(0)
+_SECONDS_AN_HOUR: Final = 3_600
+_log = logging.getLogger("abstractcore.traces")
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class CostSums:
+    """Sums in US dollars: `known` is what providers reported or prices say, `estimated` what is not reported, as of a
+    cut stream; `unknown` counts the calls that have neither. They are never added up.
+    """
+
+    known: Decimal = _NO_DOLLARS
+    estimated: Decimal = _NO_DOLLARS
+    unknown: int = 0
+
+    def __add__(self, other: CostSums) -> CostSums:
+        """Returns the sums of both, exact."""
+        known, estimated = _EXACT.add(self.known, other.known), _EXACT.add(self.estimated, other.estimated)
+        return CostSums(known, estimated, self.unknown + other.unknown)
+
+    @classmethod
+    def of(cls, record: TraceRecord) -> CostSums:
+        """Returns what one record adds."""
+        if isinstance(record, CallRecord):
+            is_unknown = record.cost is None and record.estimated_cost is None
+            return cls(record.cost or _NO_DOLLARS, record.estimated_cost or _NO_DOLLARS, int(is_unknown))
+        return cls(record.cost or _NO_DOLLARS) if isinstance(record, ToolRecord) else cls()
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """The calls of one group. `group` has a value for each name in `by`; `calls` counts calls of models, of which
+    `failed` ended without a result, or the runs of a tool. `is_folded` says that it is the rest of a tag that has too
+    many values in an hour, whose own value is "other".
+    """
+
+    group: Mapping[str, str | None]
+    costs: CostSums
+    calls: int
+    failed: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    is_folded: bool = False
+
+
+def costs(connection: Connection, by: Sequence[str], since: float | None, until: float | None) -> list[CostRow]:
+    """Returns the sums, the dearest first."""
+    names = _checked(by)
+    tags = list(dict.fromkeys(name.removeprefix(_TAG) for name in names if name.startswith(_TAG)))
+    if len(tags) <= 1:
+        rows = _from_spend(connection, names, tags[0] if tags else "", since, until)
+    else:
+        rows = _from_records(connection, names, since, until)
+    found = [_row(row, names) for row in rows]
+    shown_rows = [row for row in found if row.calls or row.costs != CostSums()]
+    return sorted(shown_rows, key=lambda row: (-row.costs.known - row.costs.estimated, -row.calls, *_texts(row.group)))
+
+
+def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
+    """Returns the value of a tag of a record, or NULL."""
+    if dialect == "postgresql":
+        return cast(records.c.tags, JSONB)[name].astext
+    return func.json_extract(records.c.tags, '$."' + re.sub(r'(["\\])', r"\\\1", name) + '"')
+
+
+def warn_of_folded(tags: Iterable[str]) -> None:
+    """Logs, once for each tag, that its values are too many for sums of their own."""
+    for tag in tags:
+        if tag not in _warned and len(_warned) < MOST_VALUES:
+            _warned.add(tag)
+            _log.warning(
+                "the tag %s has over %d values in an hour: the rest is summed as 'other'", shown(tag), MOST_VALUES
+            )
+
+
+def _checked(by: Sequence[str]) -> tuple[str, ...]:
+    names = (by,) if isinstance(by, str) else tuple(by)
+    for name in names:
+        if name not in _NAMES and not (isinstance(name, str) and name.startswith(_TAG) and name != _TAG):
+            hint = f"Write {', '.join(map(repr, _NAMES))} or 'tag:NAME'."
+            raise InvalidInputError(f"costs cannot be summed by {shown(name)}", path="by", hint=hint)
+    return names
+
+
+def _from_spend(
+    connection: Connection, names: Sequence[str], tag: str, since: float | None, until: float | None
+) -> list[Any]:
+    groups = {name: _group(spend, spend.c.hour, name) for name in names if not name.startswith(_TAG)}
+    found = _sums_of_spend(connection, groups, names, tag, since, until)
+    if not tag:
+        return found
+    return [*found, *_untagged(_sums_of_spend(connection, groups, names, "", since, until), found, names)]
+
+
+def _sums_of_spend(
+    connection: Connection,
+    groups: Mapping[str, ColumnElement[Any]],
+    names: Sequence[str],
+    tag: str,
+    since: float | None,
+    until: float | None,
+) -> list[Any]:
+    """Returns the sums of the records with a tag, or of all."""
+    value: ColumnElement[Any] = spend.c.value if tag else literal_column("NULL")
+    keys = [value if name.startswith(_TAG) else groups[name] for name in names]
+    counted = _counted(spend, names)
+    statement = (
+        select(
+            *(key.label(f"by{index}") for index, key in enumerate(keys)),
+            spend.c.folded.label("folded"),
+            func.sum(case((counted, spend.c.calls), else_=0)).label("calls"),
+            func.sum(case((counted & (spend.c.outcome != "done"), spend.c.calls), else_=0)).label("failed"),
+            *(func.sum(spend.c[name]).label(name) for name in SUMS[1:]),
+        )
+        .where(spend.c.tag == tag, *_hours(spend.c.hour, since, until), *_only(spend, names))
+        .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
+    )
+    return [row._mapping for row in connection.execute(statement)]
+
+
+def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Returns the sums of records without the tag: those of all, without those of each value."""
+    keys = [f"by{index}" for index, name in enumerate(names) if not name.startswith(_TAG)]
+    rest = {tuple(row[key] for key in keys): dict(row) for row in total}
+    for row in tagged:
+        whole = rest[tuple(row[key] for key in keys)]
+        for name in ("calls", "failed", *SUMS[1:]):
+            whole[name] -= row[name]
+    return [*rest.values()]
+
+
+def _from_records(connection: Connection, names: Sequence[str], since: float | None, until: float | None) -> list[Any]:
+    """Returns sums that the table of sums has not, by reading the records."""
+    dialect = connection.dialect.name
+    hour = (
+        cast(func.floor(records.c.started_at / _SECONDS_AN_HOUR), Integer)
+        if dialect == "postgresql"
+        else cast(records.c.started_at / _SECONDS_AN_HOUR, Integer)
+    )
+    keys = [
+        tag_value(dialect, name.removeprefix(_TAG)) if name.startswith(_TAG) else _group(records, hour, name)
+        for name in names
+    ]
+    counted = _counted(records, names)
+    is_unknown = (records.c.kind == "call") & records.c.cost.is_(None) & records.c.estimated_cost.is_(None)
+
+    def total(column: Any) -> ColumnElement[Any]:
+        return func.coalesce(func.sum(cast(column, BigInteger)), 0)
+
+    statement = (
+        select(
+            *(key.label(f"by{index}") for index, key in enumerate(keys)),
+            literal(0).label("folded"),
+            total(case((counted, 1), else_=0)).label("calls"),
+            total(case((counted & (records.c.outcome != "done"), 1), else_=0)).label("failed"),
+            total(records.c.cost).label("known"),
+            total(records.c.estimated_cost).label("estimated"),
+            total(case((is_unknown, 1), else_=0)).label("unknown"),
+            *(total(records.c[name]).label(name) for name in SUMS[4:]),
+        )
+        .where(records.c.kind != "interaction", *_hours(hour, since, until), *_only(records, names))
+        .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
+    )
+    return [row._mapping for row in connection.execute(statement)]
+
+
+def _group(table: Any, hour: Any, name: str) -> ColumnElement[Any]:
+    """Returns what a name in `by` groups by."""
+    is_tool = table.c.kind == "tool"
+    if name == "day":
+        return hour // 24
+    if name == "hour":
+        return hour
+    if name == "tool":
+        return table.c.model
+    if name in ("model", "provider"):
+        return case((is_tool, null()), else_=table.c[name])
+    return table.c[name]
+
+
+def _counted(table: Any, names: Sequence[str]) -> ColumnElement[bool]:
+    """Returns whether a row counts: runs of tools add to costs, but are no calls of models."""
+    return table.c.kind == ("tool" if "tool" in names else "call")
+
+
+def _only(table: Any, names: Sequence[str]) -> list[ColumnElement[bool]]:
+    return [table.c.kind == "tool"] if "tool" in names else []
+
+
+def _hours(hour: ColumnElement[Any], since: float | None, until: float | None) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if since is not None:
+        conditions.append(hour >= hour_of(since))
+    if until is not None:
+        conditions.append(hour < hour_of(until + _SECONDS_AN_HOUR - 1))
+    return conditions
+
+
+def _row(row: Any, names: Sequence[str]) -> CostRow:
+    group = {name: _shown(name, row[f"by{index}"]) for index, name in enumerate(names)}
+    sums = CostSums(dollars(row["known"]), dollars(row["estimated"]), int(row["unknown"]))
+    counts = [int(row[name]) for name in ("calls", "failed", "input_tokens", "output_tokens", "cached_tokens")]
+    return CostRow(group, sums, *counts, is_folded=bool(row["folded"]))
+
+
+def _shown(name: str, value: Any) -> str | None:
+    """Returns a value of a group as text: times as ISO 8601, in UTC."""
+    if name == "day":
+        return datetime.fromtimestamp(int(value) * 86_400, UTC).strftime("%Y-%m-%d")
+    if name == "hour":
+        return datetime.fromtimestamp(int(value) * _SECONDS_AN_HOUR, UTC).strftime("%Y-%m-%dT%H:00Z")
+    return value
+
+
+def _texts(group: Mapping[str, str | None]) -> list[str]:
+    return [value or "" for value in group.values()]

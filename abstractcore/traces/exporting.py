@@ -1,0 +1,96 @@
+"""Records written to files: JSON lines, or Parquet for tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, select
+
+from ..database import Database
+from ..errors import MissingExtraError
+from ..private_files import private
+from ..schema import to_json
+from ..schema.base_error import install_hint
+from .queries import Filter, records_of, scores_of
+from .rows import dollars
+from .tables import records
+
+_CHUNK: Final = 500
+_COLUMNS: Final = (
+    *("kind", "trace_id", "parent_id", "provider", "model", "operation", "outcome", "tags"),
+    *("started_at", "seconds", "seconds_to_first", "input_tokens", "output_tokens", "cached_tokens"),
+    *("cost", "estimated_cost"),
+)
+
+
+def export(database: Database, path: Path, since: float | None, until: float | None) -> int:
+    """Writes records to a file that must not exist, oldest first; returns how many."""
+    wanted = Filter(since, until)
+    if path.suffix == ".parquet":
+        return _export_table(database, path, wanted)
+    count = 0
+    with open(path, "x", encoding="utf-8", newline="\n", opener=private) as file:
+        for rows in _chunks(database, wanted):
+            count += len(rows)
+            file.writelines(database.read(lambda connection, rows=rows: _lines(connection, rows)))
+    return count
+
+
+def _lines(connection: Connection, rows: list[Any]) -> list[str]:
+    scores = scores_of(connection, [row.trace_id for row in rows])
+    return [
+        f'{{"record":{to_json(record)},"scores":{_scores(scores.get(record.trace_id, ()))}}}\n'
+        for record in records_of(connection, rows)
+    ]
+
+
+def _scores(scores: tuple[Any, ...]) -> str:
+    return json.dumps([asdict(score) for score in scores], ensure_ascii=False)
+
+
+def _export_table(database: Database, path: Path, wanted: Filter) -> int:
+    try:
+        import pyarrow  # type: ignore[import-not-found]
+        import pyarrow.parquet  # type: ignore[import-not-found]
+    except ImportError:
+        message = "Parquet files require pyarrow, which is not installed."
+        raise MissingExtraError(message, hint=install_hint("pyarrow")) from None
+    arrow: Any = pyarrow
+    types = {"started_at": arrow.timestamp("us", tz="UTC"), "seconds": arrow.float64()}
+    types |= {"seconds_to_first": arrow.float64()}
+    types |= {name: arrow.int64() for name in ("input_tokens", "output_tokens", "cached_tokens")}
+    types |= {name: arrow.decimal128(38, 12) for name in ("cost", "estimated_cost")}
+    schema = arrow.schema([(name, types.get(name, arrow.string())) for name in _COLUMNS])
+    count = 0
+    with open(path, "xb", opener=private) as file, arrow.parquet.ParquetWriter(file, schema) as writer:
+        for rows in _chunks(database, wanted):
+            count += len(rows)
+            writer.write_table(arrow.Table.from_pylist([*map(_of_table, rows)], schema=schema))
+    return count
+
+
+def _of_table(row: Any) -> dict[str, Any]:
+    values = {name: getattr(row, name) for name in _COLUMNS}
+    costs = {name: values[name] and dollars(values[name]) for name in ("cost", "estimated_cost")}
+    return {**values, **costs, "started_at": round(row.started_at * 1e6)}
+
+
+def _chunks(database: Database, wanted: Filter) -> Iterator[list[Any]]:
+    """Yields the rows, each chunk in a transaction of its own."""
+    last = 0
+    while True:
+        statement = (
+            select(records)
+            .where(records.c.id > last, *wanted.conditions(database.dialect))
+            .order_by(records.c.id)
+            .limit(_CHUNK)
+        )
+        rows = database.read(lambda connection, statement=statement: [*connection.execute(statement)])
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].id

@@ -1,0 +1,232 @@
+"""`Keeping`: the subscriber that queues records, and writes them in a thread of its own."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import TypeAlias
+
+from ..concurrency import ProcessWorker
+from ..copying import NotCopied
+from ..database import ConstraintError, DatabaseError
+from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
+from ..schema import Capture, TraceRecord
+from ..telemetry import Recorder, Subscription
+from .rows import EncodedRecord, encoded
+
+Redactor: TypeAlias = Callable[[TraceRecord], TraceRecord | None]
+"""Returns what is kept of a record, perhaps a changed copy; None to keep nothing of it."""
+Write: TypeAlias = Callable[[Sequence[EncodedRecord]], None]
+GATHERING_SECONDS = 0.1
+MOST_IN_BATCH = 1_000
+_MOST_BYTES_IN_BATCH = 8 * 1024 * 1024
+MOST_WAITING = 10_000
+"""So many records wait for a database that fails; later ones are lost."""
+_MOST_BYTES_WAITING = 64 * 1024 * 1024
+_RETRY_SECONDS = 1.0
+_CLOSING_SECONDS = 5.0
+_LAST_SECONDS = 2.0
+_log = logging.getLogger("abstractcore.traces")
+
+
+class Keeping(NotCopied):
+    """Keeps the records of calls until `close`, or the end of `with`.
+
+    `lost` counts the records that are not in the database, and never will be: the database failed for so long that too
+    many were waiting, the redactor raised an exception, or the program ended.
+    """
+
+    _holds = "a thread"
+    _instead = "Keep traces in the other process."
+
+    def __init__(self, write: Write, recorder: Recorder, capture: Capture, redact: Redactor | None) -> None:
+        if redact is not None and not callable(redact):
+            raise InvalidInputError(f"expected a function, got {type(redact).__name__}", path="redact")
+        self._write = write
+        self._redact = redact
+        self._capture: Capture = capture
+        self._lost = 0
+        self._closed = False
+        self._failure: Exception | None = None
+        self._next_try = 0.0
+        self._one_by_one = 0
+        """How many records are written in transactions of their own, since one of them is not valid."""
+        self._queues: dict[int, _Queue] = {}
+        """By process: what waited when a process forked is written by the parent."""
+        self._worker = ProcessWorker("abstractcore-traces", GATHERING_SECONDS)
+        self._subscription: Subscription = recorder.subscribe(self._receive, capture, records="all")
+        atexit.register(self._end_program)
+
+    @property
+    def lost(self) -> int:
+        """How many records were lost."""
+        return self._lost + self._subscription.dropped
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why the last records could not be written; None if they were."""
+        return self._failure
+
+    @property
+    def waiting(self) -> int:
+        """How many records wait to be written."""
+        return len(self._queue().records)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Waits up to `timeout` seconds until all records so far are written; returns whether they are."""
+        end = None if timeout is None else time.monotonic() + timeout
+        delivered = self._subscription.flush(timeout)
+        self._next_try = 0.0
+        self._schedule(self._queue())
+        written = self._worker.flush(None if end is None else max(0.0, end - time.monotonic()))
+        return delivered and written and not self.waiting
+
+    def close(self, timeout: float = _CLOSING_SECONDS) -> None:
+        """Ends it after waiting as `flush` does. Records that are not written then are lost."""
+        if self._closed:
+            return
+        end = time.monotonic() + timeout
+        self._subscription.close(timeout)
+        self.flush(max(0.0, end - time.monotonic()))
+        self._closed = True
+        self._worker.stop()
+        queue = self._queue()
+        self._lose(len(queue.records), self._failure or "the database is too slow")
+        queue.clear()
+        atexit.unregister(self._end_program)
+
+    def __enter__(self) -> Keeping:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _receive(self, record: TraceRecord) -> None:
+        """Queues a record. Runs in the thread of the subscription."""
+        try:
+            kept = record if self._redact is None else self._redact(record)
+            row = kept and encoded(kept, searchable=self._capture == "full")
+        except Exception as error:
+            self._lose(1, error)
+            return
+        if row is None:
+            return
+        queue = self._queue()
+        size = row.size
+        if len(queue.records) >= MOST_WAITING or (queue.size and queue.size + size > _MOST_BYTES_WAITING):
+            self._lose(1, self._failure or "the database is too slow")
+            return
+        queue.add(row, size)
+        self._schedule(queue)
+
+    def _queue(self) -> _Queue:
+        process = os.getpid()
+        return self._queues.get(process) or self._queues.setdefault(process, _Queue())
+
+    def _schedule(self, queue: _Queue) -> None:
+        if queue.records and not queue.is_scheduled:
+            queue.is_scheduled = True
+            try:
+                self._worker.begun().put(partial(self._work_off, queue))
+            except RuntimeError as error:  # the interpreter shuts down
+                queue.is_scheduled = False
+                self._failure = error
+
+    def _work_off(self, queue: _Queue) -> None:
+        """Writes what is queued. Runs in the worker."""
+        queue.is_scheduled = False
+        if time.monotonic() >= self._next_try:
+            while queue.records and self._write_one(queue):
+                pass
+        if queue.records and not self._closed:
+            self._schedule(queue)
+
+    def _write_one(self, queue: _Queue) -> bool:
+        """Writes one batch; returns False if the database failed: the records stay in the queue."""
+        batch = queue.next_batch(1 if self._one_by_one else MOST_IN_BATCH)
+        error = self._try(batch)
+        if error is not None and not _is_state(error):
+            if len(batch) > 1:  # one of them is not valid: the others are written without it
+                queue.put_back(batch)
+                self._one_by_one = len(batch)
+                return True
+            self._lose(1, error)
+        elif error is not None:
+            queue.put_back(batch)
+            if self._failure is None:
+                _log.warning("traces wait for their database: %s", error)
+            self._failure = error
+            self._next_try = time.monotonic() + _RETRY_SECONDS
+            return False
+        self._one_by_one = max(0, self._one_by_one - 1)
+        if self._failure is not None:
+            _log.warning("traces are written again; %d were lost meanwhile", self.lost)
+            self._failure = None
+        return True
+
+    def _try(self, batch: Sequence[EncodedRecord]) -> Exception | None:
+        try:
+            self._write(batch)
+        except Exception as error:
+            return error
+        return None
+
+    def _lose(self, count: int, why: object) -> None:
+        if count and not self._lost:
+            _log.warning("traces were lost: %s", why if isinstance(why, str) else f"{type(why).__name__}: {why}")
+        self._lost += count
+
+    def _end_program(self) -> None:
+        """Writes what is left at the end of the program."""
+        self.close(_LAST_SECONDS)
+
+
+class _Queue:
+    """The records of one process that wait to be written. One thread adds them, another one takes them out."""
+
+    def __init__(self) -> None:
+        self.records: deque[tuple[EncodedRecord, int]] = deque()
+        self.size = 0
+        self.is_scheduled = False
+
+    def add(self, record: EncodedRecord, size: int) -> None:
+        """Appends a record of a size in bytes."""
+        self.size += size
+        self.records.append((record, size))
+
+    def next_batch(self, most: int) -> list[EncodedRecord]:
+        """Takes out the records of the next transaction, at most so many."""
+        batch: list[EncodedRecord] = []
+        total = 0
+        while self.records and len(batch) < most and total < _MOST_BYTES_IN_BATCH:
+            record, size = self.records.popleft()
+            batch.append(record)
+            total += size
+        self.size = max(0, self.size - total)
+        return batch
+
+    def put_back(self, batch: Sequence[EncodedRecord]) -> None:
+        """Puts a batch back before the others."""
+        for record in reversed(batch):
+            self.size += record.size
+            self.records.appendleft((record, record.size))
+
+    def clear(self) -> None:
+        """Removes all records."""
+        self.records.clear()
+        self.size = 0
+
+
+def _is_state(error: Exception) -> bool:
+    """Whether the database is the reason, and not what was to be written."""
+    if isinstance(error, DatabaseError):
+        return not isinstance(error, ConstraintError) and not (error.code or "").startswith("22")
+    return isinstance(error, ConfigurationError | MissingExtraError | OSError)

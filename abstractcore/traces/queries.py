@@ -1,0 +1,293 @@
+"""Calls found by their columns and words, and the tree that a record is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Final, cast
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select, text
+
+from ..database import Statement
+from ..errors import InvalidInputError
+from ..schema import CallRecord, Outcome, ToolRecord, TraceRecord
+from ..schema.base_error import shown
+from .contents import unpacked
+from .costs import CostSums, tag_value
+from .rows import decoded, dollars, tags_of
+from .tables import TEXTS, contents, messages, records, scores
+
+_MOST_NODES: Final = 10_000
+_MOST_TERMS: Final = 100
+_CHUNK: Final = 500
+_TERM = re.compile(r'"([^"]*)"|(\S+)')
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class CallSummary:
+    """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars."""
+
+    trace_id: str
+    parent_id: str | None
+    provider: str
+    model: str
+    operation: str
+    outcome: Outcome
+    started_at: float
+    seconds: float
+    seconds_to_first: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: Decimal | None
+    estimated_cost: Decimal | None
+    tags: Mapping[str, str]
+
+    @property
+    def time(self) -> datetime:
+        """When it began, in UTC."""
+        return datetime.fromtimestamp(self.started_at, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceScore:
+    """A score of a record."""
+
+    name: str
+    value: float
+    comment: str | None
+    at: float
+
+
+@dataclass(slots=True)
+class TraceNode:
+    """A record in its tree. `name` is the tool's, the model's or the kind of interaction."""
+
+    record: TraceRecord
+    depth: int = 0
+    scores: tuple[TraceScore, ...] = ()
+    children: list[TraceNode] = field(default_factory=list["TraceNode"])
+
+    @property
+    def name(self) -> str:
+        """What was called."""
+        record = self.record
+        if isinstance(record, ToolRecord):
+            return record.tool
+        return record.model if isinstance(record, CallRecord) else record.kind
+
+    def __iter__(self) -> Iterator[TraceNode]:
+        """Yields this node and those below it, depth first."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The tree of records that belong together, such as the calls and tool runs of one loop. Iteration yields its nodes
+    depth first. `is_cut` says that it has more than 10,000 records, of which these are the first.
+    """
+
+    root: TraceNode
+    is_cut: bool = False
+
+    def __iter__(self) -> Iterator[TraceNode]:
+        return iter(self.root)
+
+    @property
+    def costs(self) -> CostSums:
+        """The sums over all its records."""
+        sums = CostSums()
+        for node in self:
+            sums += CostSums.of(node.record)
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which calls are wanted."""
+
+    since: float | None = None
+    until: float | None = None
+    model: str | None = None
+    operation: str | None = None
+    tags: Mapping[str, str] | None = None
+    failed: bool | None = None
+
+    def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
+        """Returns the conditions of a statement."""
+        found: list[ColumnElement[bool]] = []
+        if self.since is not None:
+            found.append(records.c.started_at >= self.since)
+        if self.until is not None:
+            found.append(records.c.started_at < self.until)
+        if self.model is not None:
+            provider, slash, model = self.model.partition("/")
+            named = (records.c.provider == provider) & (records.c.model == model)
+            found.append((records.c.model == self.model) | named if slash else records.c.model == self.model)
+        if self.operation is not None:
+            found.append(records.c.operation == self.operation)
+        for name, value in (self.tags or {}).items():
+            found.append(tag_value(dialect, name) == value)
+        if self.failed is not None:
+            found.append(records.c.outcome != "done" if self.failed else records.c.outcome == "done")
+        return found
+
+
+def calls(connection: Connection, wanted: Filter, words: str | None, limit: int) -> list[CallSummary]:
+    """Returns the newest calls that are wanted."""
+    if type(limit) is not int or limit < 1:
+        raise InvalidInputError(f"expected an integer of at least 1, got {shown(limit)}", path="limit")
+    dialect = connection.dialect.name
+    statement = select(*_SUMMARY).where(records.c.kind == "call", *wanted.conditions(dialect))
+    if words is not None:
+        of_text = select(messages.c.record).where(messages.c.content.in_(_with_words(dialect, words)))
+        statement = statement.where(records.c.id.in_(of_text))
+    ordered = statement.order_by(records.c.started_at.desc(), records.c.id.desc()).limit(limit)
+    return [_summary(row) for row in connection.execute(ordered)]
+
+
+def trace(connection: Connection, trace_id: str) -> Trace:
+    """Returns the tree that a record is in."""
+    first = _row_of(connection, trace_id)
+    if first is None:
+        raise _unknown(trace_id)
+    seen = {first.trace_id}
+    while first.parent_id is not None and first.parent_id not in seen:
+        above = _row_of(connection, first.parent_id)
+        if above is None:
+            break
+        first = above
+        seen.add(first.trace_id)
+    rows, is_cut = _below(connection, first)
+    found = dict(zip([row.trace_id for row in rows], records_of(connection, rows), strict=True))
+    of_ids = scores_of(connection, list(found))
+    nodes = {id: TraceNode(record, scores=of_ids.get(id, ())) for id, record in found.items()}
+    for id, node in nodes.items():
+        parent = nodes.get(node.record.parent_id or "")
+        if parent is not None and id != first.trace_id:
+            node.depth = parent.depth + 1
+            parent.children.append(node)
+    for node in nodes.values():
+        node.children.sort(key=lambda each: each.record.started_at)
+    return Trace(nodes[first.trace_id], is_cut)
+
+
+def records_of(connection: Connection, rows: Sequence[Any]) -> list[TraceRecord]:
+    """Returns the records of rows, with their contents."""
+    bodies: dict[int, dict[int, bytes]] = {row.id: {} for row in rows}
+    ids = list(bodies)
+    for start in range(0, len(ids), _CHUNK):
+        statement = (
+            select(messages.c.record, messages.c.position, contents.c.packed, contents.c.body)
+            .join(contents, contents.c.id == messages.c.content)
+            .where(messages.c.record.in_(ids[start : start + _CHUNK]))
+        )
+        for row in connection.execute(statement):
+            bodies[row.record][row.position] = unpacked(row.packed, row.body)
+    return [decoded(row, bodies[row.id]) for row in rows]
+
+
+def scores_of(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[TraceScore, ...]]:
+    """Returns the scores of records, by trace id."""
+    found: dict[str, tuple[TraceScore, ...]] = {}
+    for start in range(0, len(ids), _CHUNK):
+        statement = select(scores).where(scores.c.trace_id.in_(ids[start : start + _CHUNK])).order_by(scores.c.at)
+        for row in connection.execute(statement):
+            score = TraceScore(row.name, row.value, row.comment, row.at)
+            found[row.trace_id] = (*found.get(row.trace_id, ()), score)
+    return found
+
+
+def score(connection: Connection, trace_id: str, name: str, value: float, comment: str | None, now: float) -> None:
+    """Adds a score, or replaces that of the same name."""
+    if not name:
+        raise InvalidInputError("a score needs a name", path="name")
+    if isinstance(value, str) or not float("-inf") < value < float("inf"):
+        raise InvalidInputError(f"expected a finite number, got {shown(value)}", path="value")
+    if _row_of(connection, trace_id) is None:
+        raise _unknown(trace_id)
+    connection.execute(delete(scores).where(scores.c.trace_id == trace_id, scores.c.name == name))
+    row = {"trace_id": trace_id, "name": name, "value": float(value), "comment": comment, "at": now}
+    connection.execute(insert(scores).values(row))
+
+
+def _below(connection: Connection, root: Any) -> tuple[list[Any], bool]:
+    """Returns a row and those below it, each after its parent; and whether there are more."""
+    rows = {root.trace_id: root}
+    level = [root.trace_id]
+    while level:
+        below: list[str] = []
+        for start in range(0, len(level), _CHUNK):
+            statement = (
+                select(records)
+                .where(records.c.parent_id.in_(level[start : start + _CHUNK]))
+                .order_by(records.c.started_at, records.c.id)
+                .limit(_MOST_NODES + 1)
+            )
+            for row in connection.execute(statement):
+                if row.trace_id not in rows:
+                    if len(rows) >= _MOST_NODES:
+                        return [*rows.values()], True
+                    rows[row.trace_id] = row
+                    below.append(row.trace_id)
+        level = below
+    return [*rows.values()], False
+
+
+def _with_words(dialect: str, words: str) -> Any:
+    """Returns a query for the contents in which words occur."""
+    terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
+    terms = [term for term in terms if term]
+    if not terms:
+        raise InvalidInputError(f"{shown(words)} has no words", path="text")
+    if dialect == "sqlite":
+        query = " ".join(f'"{term}"' for term in terms)
+        statement = text(f"SELECT rowid FROM {TEXTS} WHERE {TEXTS} MATCH :words")
+    else:
+        query = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term.split()) + ")" for term in terms)
+        statement = text(f"SELECT id FROM {contents.name} WHERE search @@ to_tsquery('simple', :words)")
+    return statement.bindparams(words=query).columns(id=contents.c.id.type).scalar_subquery()
+
+
+def _row_of(connection: Connection, trace_id: str) -> Any:
+    return _FIND_RECORD.first(connection, trace_id=trace_id)
+
+
+def _summary(row: Any) -> CallSummary:
+    return CallSummary(
+        row.trace_id,
+        row.parent_id,
+        row.provider,
+        row.model,
+        row.operation,
+        cast(Outcome, row.outcome),
+        row.started_at,
+        row.seconds,
+        row.seconds_to_first,
+        row.input_tokens,
+        row.output_tokens,
+        None if row.cost is None else dollars(row.cost),
+        None if row.estimated_cost is None else dollars(row.estimated_cost),
+        tags_of(row),
+    )
+
+
+def _unknown(trace_id: str) -> InvalidInputError:
+    return InvalidInputError(f"no record {shown(trace_id)} is stored", path="trace_id")
+
+
+_SUMMARY_NAMES: Final = (
+    *("trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"),
+    *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "tags"),
+)
+_SUMMARY: Final = [records.c[name] for name in _SUMMARY_NAMES]
+_FIND_RECORD: Final = Statement(
+    select(records).where(records.c.trace_id == bindparam("trace_id")).order_by(records.c.id.desc()).limit(1)
+)

@@ -1,0 +1,344 @@
+"""Records as rows: columns for what is searched and summed, contents by their digest, the rest as JSON; and back."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any, Final, cast
+
+from ..errors import SchemaError
+from ..schema import (
+    CallRecord,
+    InteractionRecord,
+    JSONValue,
+    ModelCall,
+    ModelReply,
+    ToolRecord,
+    TraceRecord,
+    Usage,
+    from_data,
+)
+from ..schema.codec import json_of
+from .contents import Content, content_of, sha256_of
+from .tables import FILES_FROM
+
+PICODOLLARS: Final = Decimal(10) ** 12
+_LARGEST = 2**63 - 1
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999: a clock that is wrong gives times that no calendar has."""
+_LARGE = 500
+"""A value whose JSON is longer is a content: tools are the same in many calls."""
+_PACKED_FROM = 1_000
+_CONTENTS = frozenset({"input", "result", "arguments"})
+_MOVED = "~"
+"""The key of the names of values that are contents, in the order of the positions -1, -2 and so on."""
+_IN_COLUMNS = frozenset(
+    {"trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"}
+    | {"seconds_to_first", "tags", "usage", "cost", "estimated_cost", "call_digest", "reply_digest", "call", "reply"}
+)
+_OF_RECORD = ("model", "provider", "tags", "usage")
+"""Fields of calls and replies that are those of their record, unless written."""
+_KINDS: Final[dict[type, str]] = {CallRecord: "call", InteractionRecord: "interaction", ToolRecord: "tool"}
+_CLASSES: Final[dict[str, Any]] = {kind: cls for cls, kind in _KINDS.items()}
+
+
+@dataclass(slots=True)
+class EncodedRecord:
+    """A record as a row: `values` by the names of the columns, but for `id`, and contents by their positions."""
+
+    values: dict[str, Any]
+    contents: list[tuple[int, Content]]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds."""
+        return len(self.values["detail"]) + sum(len(content.body) for _, content in self.contents)
+
+
+def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
+    """Returns a record as a row; its texts are found by their words if they are `searchable`."""
+    given = cast("Any", record)
+    is_tool = isinstance(record, ToolRecord)
+    detail: dict[str, Any] = {}
+    contents = _Contents(searchable)
+    for name, absent in _other_fields(type(record)):
+        value = getattr(record, name)
+        if value is not absent and value != absent:
+            detail[name] = value if isinstance(value, str | int | float) else _json(value)
+    usage = _NO_USAGE
+    if isinstance(record, CallRecord):
+        usage = record.usage
+        if _more_than_counts(usage):
+            detail["usage"] = _json(usage)
+        if record.call is not None:
+            detail["call"] = _call(record.call, record, contents)
+        if record.reply is not None:
+            detail["reply"] = _reply(record.reply, record, contents)
+    contents.move(detail)
+    cost, estimated = getattr(record, "cost", None), getattr(record, "estimated_cost", None)
+    values = {
+        "month": _month(record.started_at),
+        "kind": _KINDS[type(record)],
+        "trace_id": record.trace_id,
+        "parent_id": record.parent_id,
+        "provider": "" if is_tool else given.provider,
+        "model": given.tool if is_tool else given.model,
+        "operation": given.operation if isinstance(record, CallRecord) else "tool" if is_tool else given.kind,
+        "outcome": record.outcome,
+        "started_at": record.started_at,
+        "seconds": record.seconds,
+        "seconds_to_first": getattr(record, "seconds_to_first", None),
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cached_tokens": usage.cached,
+        "cost": _picodollars(cost, "cost", detail),
+        "estimated_cost": _picodollars(estimated, "estimated_cost", detail),
+        "tags": json.dumps(dict(record.tags), ensure_ascii=False) if record.tags else None,
+        "call_digest": _digest(getattr(record, "call_digest", None), "call_digest", detail),
+        "reply_digest": _digest(getattr(record, "reply_digest", None), "reply_digest", detail),
+        "detail": _packed(json.dumps(detail, ensure_ascii=False, separators=(",", ":")).encode()),
+    }
+    return EncodedRecord(values, contents.found)
+
+
+def decoded(row: Any, bodies: Mapping[int, bytes]) -> TraceRecord:
+    """Returns the record of a row, with contents by their positions; raises `SchemaError` for one that is damaged."""
+    try:
+        data = _data(row, bodies)
+    except (ValueError, KeyError, TypeError, zlib.error) as error:
+        raise SchemaError(f"the stored record {row.trace_id!r} is damaged: {type(error).__name__}") from None
+    return from_data(_CLASSES[row.kind], data)
+
+
+def tags_of(row: Any) -> dict[str, str]:
+    """Returns the tags of a row."""
+    return json.loads(row.tags) if row.tags else {}
+
+
+def dollars(picodollars: int) -> Decimal:
+    """Returns a stored amount in US dollars, exact."""
+    amount = Decimal(int(picodollars)) / PICODOLLARS
+    return amount.normalize() if amount else Decimal(0)
+
+
+class _Contents:
+    """The contents of a record that is encoded."""
+
+    def __init__(self, searchable: bool) -> None:
+        self.found: list[tuple[int, Content]] = []
+        self._searchable = searchable
+        self._files = 0
+
+    def add(self, position: int, body: bytes) -> None:
+        """Adds a content; its large files become contents of their own."""
+        content, files = content_of(body, searchable=self._searchable)
+        self.found.append((position, content))
+        for file in files:
+            self.found.append((FILES_FROM + self._files, file))
+            self._files += 1
+
+    def move(self, detail: dict[str, Any]) -> None:
+        """Makes contents of large values."""
+        moved: list[str] = []
+        for name in [name for name, value in detail.items() if name in _CONTENTS or isinstance(value, dict | list)]:
+            body = json.dumps(detail[name], ensure_ascii=False, separators=(",", ":")).encode()
+            if name in _CONTENTS or len(body) > _LARGE:
+                moved.append(name)
+                self.add(-len(moved), body)
+                del detail[name]
+        if moved:
+            detail[_MOVED] = moved
+
+
+def _call(call: ModelCall, record: CallRecord, contents: _Contents) -> dict[str, Any]:
+    for position, message in enumerate(call.messages):
+        contents.add(position, json_of(message))
+    return {"messages": len(call.messages), **_rest(call, "messages", record)}
+
+
+def _reply(reply: ModelReply, record: CallRecord, contents: _Contents) -> dict[str, Any]:
+    """The content is that of the message which the reply becomes in the next call: they are stored once."""
+    position = len(record.call.messages) if record.call is not None else 0
+    body = b'{"parts":' + json_of(reply.parts) + b',"role":"assistant"}'
+    contents.add(position, body)
+    return _rest(reply, "parts", record)
+
+
+def _rest(value: Any, without: str, record: CallRecord) -> dict[str, Any]:
+    """Returns the fields of a call or a reply that are neither at their default nor those of its record."""
+    rest: dict[str, Any] = {}
+    for name, default in _defaults(type(value)):
+        if name == without:
+            continue
+        field = getattr(value, name)
+        if name in _OF_RECORD:
+            if field != getattr(record, name):
+                rest[name] = _json(field)
+        elif field is not default and field != default:
+            rest[name] = _json(field)
+    return rest
+
+
+def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
+    cls = _CLASSES[row.kind]
+    detail: dict[str, Any] = json.loads(_unpacked(row.detail))
+    for number, name in enumerate(detail.pop(_MOVED, ()), 1):
+        detail[name] = json.loads(bodies[-number])
+    data: dict[str, Any] = {**_without_value(cls)}
+    data |= {"trace_id": row.trace_id, "parent_id": row.parent_id, "outcome": row.outcome}
+    data |= {"started_at": float(row.started_at), "seconds": float(row.seconds), "tags": tags_of(row)}
+    if cls is ToolRecord:
+        data |= {"tool": row.model, "cost": _cost(row.cost)}
+        return {**data, **_with_files(detail, bodies)}
+    first = row.seconds_to_first
+    data |= {"provider": row.provider, "model": row.model, "seconds_to_first": first if first is None else float(first)}
+    if cls is InteractionRecord:
+        return {**data, **detail, "kind": row.operation}
+    counts = {"input": row.input_tokens, "output": row.output_tokens, "cached": row.cached_tokens}
+    data["usage"] = {name: count for name, count in counts.items() if count is not None}
+    data |= {"operation": row.operation, "cost": _cost(row.cost), "estimated_cost": _cost(row.estimated_cost)}
+    data |= {"call_digest": _hex(row.call_digest), "reply_digest": _hex(row.reply_digest), "call": None, "reply": None}
+    data |= detail
+    count = 0
+    if data["call"] is not None:
+        count = data["call"].pop("messages")
+        messages = [json.loads(bodies[position]) for position in range(count)]
+        data["call"] = {**_filled(data["call"], data, ModelCall), "messages": messages}
+    if data["reply"] is not None:
+        parts = json.loads(bodies[count])["parts"]
+        data["reply"] = {**_filled(data["reply"], data, ModelReply), "parts": parts}
+    return _with_files(data, bodies)
+
+
+def _filled(rest: dict[str, Any], data: dict[str, Any], cls: type) -> dict[str, Any]:
+    names = {name for name, _ in _defaults(cls)}
+    return {name: data[name] for name in _OF_RECORD if name in names} | rest
+
+
+def _with_files(value: Any, bodies: Mapping[int, bytes]) -> Any:
+    """Returns data in which the files have their bytes."""
+    files = {sha256_of(body): body for position, body in bodies.items() if position >= FILES_FROM}
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [*map(filled, cast("list[Any]", value))]
+        if not isinstance(value, dict):
+            return value
+        result = {name: filled(each) for name, each in cast("dict[str, Any]", value).items()}
+        if result.get("form") == "bytes" and "data" not in result and result.get("sha256") in files:
+            result["data"] = base64.b64encode(files[result["sha256"]]).decode()
+        return result
+
+    return filled(value) if files else value
+
+
+@cache
+def _defaults(cls: type) -> tuple[tuple[str, Any], ...]:
+    """Returns the fields of a class with their defaults; `MISSING` for one that has none."""
+    return tuple((field.name, field.default) for field in fields(cls))
+
+
+@cache
+def _without_value(cls: type) -> Mapping[str, Any]:
+    """Returns the JSON of fields that have no default, and are not written when they are empty."""
+    required = {name for name, default in _defaults(cls) if default is MISSING}
+    values = {name: empty for name, empty in _other_fields(cls) if name in required and empty is not MISSING}
+    return {name: [] if empty == () else empty for name, empty in values.items()}
+
+
+@cache
+def _other_fields(cls: type) -> tuple[tuple[str, Any], ...]:
+    """Returns the fields without a column, with the values that are not written: the default, or that of an empty
+    field without one.
+    """
+    without_column = [field for field in fields(cls) if field.name not in _IN_COLUMNS and field.name != "tool"]
+    if cls is InteractionRecord:
+        without_column = [field for field in without_column if field.name != "kind"]
+    return tuple(
+        (field.name, _empty(str(field.type)) if field.default is MISSING else field.default) for field in without_column
+    )
+
+
+def _empty(annotation: str) -> Any:
+    if annotation.startswith("tuple"):
+        return ()
+    if annotation == "bool":
+        return False
+    return None if annotation.endswith("| None") else MISSING
+
+
+def _json(value: Any) -> JSONValue:
+    return None if value is None else json.loads(json_of(value))
+
+
+_NO_USAGE = Usage()
+
+
+def _more_than_counts(usage: Usage) -> bool:
+    """Whether it has more than the counts that have columns."""
+    more = (usage.cache_written, usage.reasoning, usage.input_audio, usage.output_audio, usage.billing)
+    return any(each is not None for each in more)
+
+
+def _picodollars(cost: Decimal | None, name: str, detail: dict[str, Any]) -> int | None:
+    """Returns a cost as an integer; one that is none is in the details too."""
+    if cost is None:
+        return None
+    amount = cost * PICODOLLARS
+    integer = min(int(amount.to_integral_value()), _LARGEST)
+    if integer != amount:
+        detail[name] = f"{cost:f}"
+    return integer
+
+
+def _cost(picodollars: int | None) -> str | None:
+    return None if picodollars is None else f"{dollars(picodollars):f}"
+
+
+def _digest(digest: str | None, name: str, detail: dict[str, Any]) -> bytes | None:
+    if digest is None:
+        return None
+    try:
+        found = bytes.fromhex(digest)
+    except ValueError:
+        found = b""
+    if found.hex() == digest:
+        return found
+    detail[name] = digest
+    return None
+
+
+def _hex(digest: bytes | None) -> str | None:
+    return None if digest is None else bytes(digest).hex()
+
+
+@cache
+def _month_of_day(day: int) -> int:
+    date = datetime.fromtimestamp(day * 86_400, UTC)
+    return date.year * 100 + date.month
+
+
+def _month(time: float) -> int:
+    """Returns the month as a number such as 202611."""
+    return _month_of_day(int(min(max(time, 0), _LAST_SECOND)) // 86_400)
+
+
+def hour_of(time: float) -> int:
+    """Returns the hour since the epoch."""
+    return int(min(max(time, 0), _LAST_SECOND)) // 3_600
+
+
+def _packed(detail: bytes) -> bytes:
+    """Returns details that are long compressed: these begin with an "x", others with a "{"."""
+    return zlib.compress(detail, 1) if len(detail) > _PACKED_FROM else detail
+
+
+def _unpacked(detail: bytes) -> bytes:
+    detail = bytes(detail)
+    return detail if detail[:1] == b"{" else zlib.decompress(detail)

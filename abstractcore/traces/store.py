@@ -1,0 +1,168 @@
+"""`TraceStore`: the traces of calls in a database, kept and read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..copying import NotCopied
+from ..database import Database
+from ..errors import InvalidInputError
+from ..schema import Capture
+from ..telemetry import Recorder, default_recorder
+from ..user_folders import data_folder
+from . import costs, exporting, queries
+from .batches import BatchWriter
+from .costs import CostRow
+from .keeping import Keeping, Redactor
+from .pruning import Pruned, Pruner
+from .queries import CallSummary, Trace
+from .rows import EncodedRecord
+from .tables import POSTGRESQL, SQLITE
+from .times import When, seconds_of
+
+STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
+
+
+class TraceStore(NotCopied):
+    """Traces in a SQLite file, by default `traces.db` in the user's data folder, or in PostgreSQL by its URL.
+
+    The database is opened when it is first used. `keep_days` and `keep_bytes` bound what is kept: older records are
+    removed from time to time while traces are written, and by `prune`. Sums of costs stay. Threads share a store.
+
+    Raises `ConfigurationError` for an invalid place and `MissingExtraError` without the driver of the database. Each
+    method that reads raises `DatabaseError` if the database fails, and `ConfigurationError` for a later version's.
+    """
+
+    _holds = "connections"
+    _instead = "Make another one in the other process."
+
+    def __init__(
+        self, place: str | Path | None = None, *, keep_days: float | None = None, keep_bytes: int | None = None
+    ) -> None:
+        for name, value in (("keep_days", keep_days), ("keep_bytes", keep_bytes)):
+            if value is not None and not value > 0:
+                raise InvalidInputError(f"expected a number above 0, got {value!r}", path=name)
+        if place is None:
+            place = data_folder() / "traces.db"
+        elif isinstance(place, str) and "://" not in place:
+            place = Path(place).expanduser()
+        self._database = Database(place)
+        self._schema = (POSTGRESQL if self._database.dialect == "postgresql" else SQLITE).schema
+        self._opening = threading.Lock()
+        self._is_open = False
+        self._writer = BatchWriter(self._database)
+        self._pruner = Pruner(self._database, keep_days, keep_bytes)
+        self._keepings: list[Keeping] = []
+
+    @property
+    def database(self) -> Database:
+        """The database with its tables; raises `DatabaseError` if it cannot be used."""
+        if not self._is_open:
+            with self._opening:
+                if not self._is_open:
+                    self._database.migrate(self._schema)
+                    self._is_open = True
+        return self._database
+
+    @property
+    def losses(self) -> int:
+        """How many records were lost: the sum of `lost` of all its `keep`."""
+        return sum(keeping.lost for keeping in self._keepings)
+
+    def keep(self, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
+        """Keeps the records of calls, interactions and tool runs from now on: until `close`, or the end of `with`.
+
+        `capture` is how much content is kept: "off", "redacted" (sizes instead of texts and files) or "full". `redact`
+        is a function that returns what is kept of a record, or None; if it raises, nothing is. A database that fails
+        neither fails nor blocks a call: records wait for it, up to 10,000 of them; then they are lost, and counted.
+
+        Applies to LLMs created without `services`, as `subscribe`; for others use `keep_for(services.records)`.
+        """
+        return self.keep_for(default_recorder(), capture, redact=redact)
+
+    def keep_for(self, recorder: Recorder, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
+        """Keeps the records of a recorder, such as `services.records`, as `keep` does."""
+        keeping = Keeping(self._write, recorder, capture, redact)
+        self._keepings.append(keeping)
+        return keeping
+
+    def calls(
+        self,
+        *,
+        since: When = None,
+        until: When = None,
+        model: str | None = None,
+        operation: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        failed: bool | None = None,
+        text: str | None = None,
+        limit: int = 100,
+    ) -> list[CallSummary]:
+        """Returns calls, newest first. `text` are words that all occur in one message of a call, or in its input;
+        words in quotes follow each other. `failed` chooses calls that ended without a result, or those with one.
+
+        `since` and `until` are datetimes, seconds since the epoch, or texts such as "7d" or "2026-11-01". Raises
+        `InvalidInputError` for another time.
+        """
+        wanted = queries.Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed)
+        return self.database.read(lambda connection: queries.calls(connection, wanted, text, limit))
+
+    def trace(self, trace_id: str) -> Trace:
+        """Returns the whole tree that a record is in; raises `InvalidInputError` if it is not stored."""
+        return self.database.read(lambda connection: queries.trace(connection, trace_id))
+
+    def costs(self, *, by: Sequence[str] = ("model",), since: When = "7d", until: When = None) -> list[CostRow]:
+        """Returns sums of costs, the dearest first, by "model", "provider", "operation", "outcome", "hour", "day" (in
+        UTC), "tool", or a tag such as "tag:team".
+
+        The hours of `since` and `until` count whole. Sums by at most one tag do not read the calls, and stay when these
+        are removed. A group is None for calls without the tag. Raises `InvalidInputError` for another name.
+        """
+        since, until = self._time(since, "since"), self._time(until, "until")
+        return self.database.read(lambda connection: costs.costs(connection, by, since, until))
+
+    def score(self, trace_id: str, name: str, value: float, comment: str | None = None) -> None:
+        """Adds a score to a record, or replaces that of the same name.
+
+        Raises `InvalidInputError` if the record is not stored, or the value is no finite number.
+        """
+        self.database.write(lambda connection: queries.score(connection, trace_id, name, value, comment, time.time()))
+
+    def export(self, path: str | Path, *, since: When = None, until: When = None) -> int:
+        """Writes records, oldest first, to a file that must not exist; returns how many.
+
+        A path that ends with ".parquet" gets a table of the columns, others JSON lines: a record with its scores in
+        each. Raises `MissingExtraError` for a table without pyarrow, and `OSError`.
+        """
+        return exporting.export(self.database, Path(path), self._time(since, "since"), self._time(until, "until"))
+
+    def prune(self) -> Pruned:
+        """Removes what is older than `keep_days`, and the oldest records above `keep_bytes`."""
+        return self._pruner.prune(self.database, time.time())
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Waits up to `timeout` seconds until all records so far are written; returns whether they are."""
+        end = None if timeout is None else time.monotonic() + timeout
+        flushed = True
+        for keeping in self._keepings:
+            flushed &= keeping.flush(None if end is None else max(0.0, end - time.monotonic()))
+        return flushed
+
+    def close(self) -> None:
+        """Ends keeping traces, and closes the database."""
+        for keeping in self._keepings:
+            keeping.close()
+        self._database.close()
+
+    def _write(self, batch: Sequence[EncodedRecord]) -> None:
+        database = self.database
+        folded = self._writer.write(batch)
+        costs.warn_of_folded(folded)
+        self._pruner.after(database, len(batch))
+
+    @staticmethod
+    def _time(when: When, path: str) -> float | None:
+        return seconds_of(when, path, time.time())
