@@ -33,6 +33,7 @@ import server_memory
 import stages
 import streams
 import tool_rounds
+import traces
 import tracing
 import videos
 import voice
@@ -54,6 +55,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "create-llm": making.creation,
     "frames": making.frames,
     "tracing": tracing.tracing,
+    "traces": traces.traces,
     "conversation": conversations.conversation,
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,

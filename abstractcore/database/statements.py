@@ -89,7 +89,7 @@ class _Compiled:
                 raise lost_connection(self.dialect) from error
 
     def _arguments(self, values: Mapping[str, Any]) -> Any:
-        given: dict[str, Any] = {**self.defaults, **values}
+        given: Any = {**self.defaults, **values} if self.defaults or self.processors else values
         for name, process in self.processors.items():
             given[name] = process(given[name])
         return given if self.names is None else [given[name] for name in self.names]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy import column as column_of
 
 from ..database import Database, Statement, copy_rows, lock
-from .contents import Content
+from .contents import Content, packed, text_of
 from .rows import EncodedRecord
 from .spending import SUMMED, SpendChanges
 from .tables import IDS, POSTGRESQL, TEXTS, contents, messages, records
@@ -110,21 +110,20 @@ class _Rows:
 
     def add_contents(self, new: Sequence[Content]) -> dict[bytes, int]:
         """Writes contents; returns their numbers by their digests."""
-        ids = self._after(_LAST_CONTENT, len(new))
-        rows = [
-            {
-                "id": id,
-                "digest": content.digest,
-                "packed": int(content.packed),
-                "searched": int(bool(content.text)),
-                "body": content.body,
-            }
-            for id, content in zip(ids, new, strict=True)
-        ]
+        numbered = dict(zip([content.digest for content in new], self._after(_LAST_CONTENT, len(new)), strict=True))
+        rows: list[dict[str, Any]] = []
+        texts: list[dict[str, Any]] = []
+        for content in new:
+            way, body = packed(content.body)
+            words = text_of(content.body) if content.is_searched else ""
+            id = numbered[content.digest]
+            row = {"id": id, "digest": content.digest, "packed": way, "searched": int(bool(words)), "body": body}
+            rows.append(row)
+            if words:
+                texts.append({"id": id, "text": words})
         _ADD_CONTENT.many(self.connection, rows)
-        texts = [{"id": id, "text": content.text} for id, content in zip(ids, new, strict=True) if content.text]
         _ADD_TEXT.many(self.connection, texts)
-        return {content.digest: id for id, content in zip(ids, new, strict=True)}
+        return numbered
 
     def add_records(self, rows: Sequence[dict[str, Any]]) -> None:
         """Writes rows of records."""
@@ -153,7 +152,7 @@ class _PostgreSQLRows(_Rows):
     def add_contents(self, new: Sequence[Content]) -> dict[bytes, int]:
         self.connection.execute(_STAGE)
         rows = [
-            (id, content.digest, int(content.packed), content.body, content.text)
+            (id, content.digest, *packed(content.body), text_of(content.body) if content.is_searched else "")
             for id, content in zip(self.new_ids(len(new)), new, strict=True)
         ]
         copy_rows(self.connection, _STAGED, ("id", "digest", "packed", "body", "text"), rows)

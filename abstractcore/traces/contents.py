@@ -9,46 +9,78 @@ import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-_PACKED_FROM: Final = 1_000
 _FILE_FROM: Final = 1_000
 """The size of files that are contents of their own; smaller ones stay in their message."""
 _SEARCHED: Final = 100_000
 """How many characters of a content are searched for words."""
+_NOT, _BY_ZLIB, _WITH_DICTIONARY = range(3)
+_LARGE: Final = 1_000
+_WINDOW, _MEMORY = 12, 5
+_DICTIONARY: Final = (
+    b'{"arguments_text":"{\\"call_id":"content":[{"text":"name":"type":"tool_call"}],"role":"tool"}"error":{"message":'
+    b'"retryable":true,"type":"usage":{"cached":"cache_written":"input":"output":"reasoning":"warnings":["code":"media":['
+    b'"raw_finish_reason":"stop","id":"resp_"sampling":{"max_output_tokens":"temperature":0.'
+    b'{"parts":[{"text":","type":"text"}],"role":"system"}","type":"text"}],"role":"assistant"}"call":{"messages":2},'
+    b'"reply":{"finish_reason":"stop"},"cost_source":"computed","price_rows":["{"attempts":[{"number":1,"seconds":0.0,'
+    b'"started_at":18,"status":200}],{"parts":[{"text":" the of and to in is ","type":"text"}],"role":"user"}'
+)
+"""A part of the format: what is stored can be read with the same one only. What is in most texts comes last."""
 _HAS_FILE = b'"form":"bytes"'
 _TEXTS = frozenset({"text", "name", "arguments_text", "transcript"})
 """The fields of messages that are searched: as they are now for as long as there are stored indexes of their words."""
 
 
 class Content(NamedTuple):
-    """A content: `body` as it is stored, `packed` if by zlib, and the text whose words are searched, if any."""
+    """A content, and whether its words are searched."""
 
     digest: bytes
-    packed: bool
     body: bytes
-    text: str
+    is_searched: bool
 
 
-def content_of(body: bytes, *, searchable: bool) -> tuple[Content, list[Content]]:
-    """Returns the content of JSON, and those of the large files in it, which are then left out of it."""
+def contents_of(body: bytes, *, searchable: bool) -> list[Content]:
+    """Returns the content of JSON, and then those of the large files in it, which are left out of it."""
     files: list[Content] = []
     if len(body) > _FILE_FROM and _HAS_FILE in body:
         data = _without_files(json.loads(body), files)
         body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    return _content(body, text_of(body) if searchable else ""), files
+    return [Content(hashlib.sha256(body).digest(), body, searchable), *files]
 
 
 def text_of(body: bytes) -> str:
     """Returns the text of a content whose words are searched: of a message, what people and models wrote; of other
     values, all that is text. The index of SQLite needs the same one again to remove it.
     """
-    data = json.loads(body)
+    data = json.loads(body.decode())
     is_message = isinstance(data, dict) and {"parts", "role"} <= data.keys()
     return "\n".join(_strings(data, only_texts=is_message))[:_SEARCHED]
 
 
-def unpacked(packed: int, body: bytes) -> bytes:
-    """Returns a stored body as it was; raises `zlib.error` for one that is damaged."""
-    return zlib.decompress(body) if packed else bytes(body)
+def packed(body: bytes) -> tuple[int, bytes]:
+    """Returns how a body is packed, and what is stored: small texts share a dictionary of what is in most of them."""
+    if len(body) <= _LARGE:
+        way, smaller = _WITH_DICTIONARY, deflated(body)
+    else:
+        way, smaller = _BY_ZLIB, zlib.compress(body, 1)
+    return (way, smaller) if len(smaller) < len(body) else (_NOT, body)
+
+
+def unpacked(way: int, stored: bytes) -> bytes:
+    """Returns a body as it was; raises `zlib.error` for one that is damaged."""
+    if way == _WITH_DICTIONARY:
+        return inflated(bytes(stored))
+    return zlib.decompress(stored) if way == _BY_ZLIB else bytes(stored)
+
+
+def deflated(body: bytes) -> bytes:
+    """Returns small JSON compressed. A small window, whose memory is quickly made, is enough for it."""
+    deflating = zlib.compressobj(1, zlib.DEFLATED, -_WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, _DICTIONARY)
+    return deflating.compress(body) + deflating.flush()
+
+
+def inflated(stored: bytes) -> bytes:
+    """Returns what was `deflated`; raises `zlib.error` for what is damaged."""
+    return zlib.decompressobj(-_WINDOW, _DICTIONARY).decompress(stored)
 
 
 def sha256_of(body: bytes) -> str:
@@ -68,15 +100,6 @@ def _strings(data: Any, *, only_texts: bool) -> Iterator[str]:
                 yield from _strings(each, only_texts=only_texts)
 
 
-def _content(body: bytes, text: str) -> Content:
-    digest = hashlib.sha256(body).digest()
-    if len(body) > _PACKED_FROM:
-        smaller = zlib.compress(body, 1)
-        if len(smaller) < len(body):
-            return Content(digest, True, smaller, text)
-    return Content(digest, False, body, text)
-
-
 def _without_files(value: Any, files: list[Content]) -> Any:
     if isinstance(value, list):
         return [_without_files(each, files) for each in cast("list[Any]", value)]
@@ -88,5 +111,5 @@ def _without_files(value: Any, files: list[Content]) -> Any:
         file = base64.b64decode(data)
         if sha256_of(file) == result.get("sha256"):
             del result["data"]
-            files.append(_content(file, ""))
+            files.append(Content(hashlib.sha256(file).digest(), file, False))
     return result

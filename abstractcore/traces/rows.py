@@ -5,18 +5,18 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from ..errors import SchemaError
 from ..schema import (
     CallRecord,
     InteractionRecord,
-    JSONValue,
     ModelCall,
     ModelReply,
     ToolRecord,
@@ -25,7 +25,7 @@ from ..schema import (
     from_data,
 )
 from ..schema.codec import json_of
-from .contents import Content, content_of, sha256_of
+from .contents import Content, contents_of, deflated, inflated, sha256_of
 from .tables import FILES_FROM
 
 PICODOLLARS: Final = Decimal(10) ** 12
@@ -34,8 +34,10 @@ _LAST_SECOND = 253_402_300_799
 """Of the year 9999: a clock that is wrong gives times that no calendar has."""
 _LARGE = 500
 """A value whose JSON is longer is a content: tools are the same in many calls."""
-_PACKED_FROM = 1_000
 _CONTENTS = frozenset({"input", "result", "arguments"})
+_NONE: Final = object()
+_ROW_BYTES: Final = 1_000
+"""About how much memory the columns of a row take."""
 _MOVED = "~"
 """The key of the names of values that are contents, in the order of the positions -1, -2 and so on."""
 _IN_COLUMNS = frozenset(
@@ -58,30 +60,25 @@ class EncodedRecord:
     @property
     def size(self) -> int:
         """About how many bytes it holds."""
-        return len(self.values["detail"]) + sum(len(content.body) for _, content in self.contents)
+        return _ROW_BYTES + len(self.values["detail"]) + sum(len(content.body) for _, content in self.contents)
 
 
 def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
     """Returns a record as a row; its texts are found by their words if they are `searchable`."""
     given = cast("Any", record)
-    is_tool = isinstance(record, ToolRecord)
-    detail: dict[str, Any] = {}
+    detail = _written(record, _other_fields(type(record)))
     contents = _Contents(searchable)
-    for name, absent in _other_fields(type(record)):
-        value = getattr(record, name)
-        if value is not absent and value != absent:
-            detail[name] = value if isinstance(value, str | int | float) else _json(value)
     usage = _NO_USAGE
     if isinstance(record, CallRecord):
         usage = record.usage
         if _more_than_counts(usage):
-            detail["usage"] = _json(usage)
+            detail["usage"] = json_of(usage)
         if record.call is not None:
             detail["call"] = _call(record.call, record, contents)
         if record.reply is not None:
             detail["reply"] = _reply(record.reply, record, contents)
     contents.move(detail)
-    cost, estimated = getattr(record, "cost", None), getattr(record, "estimated_cost", None)
+    is_tool = isinstance(record, ToolRecord)
     values = {
         "month": _month(record.started_at),
         "kind": _KINDS[type(record)],
@@ -97,12 +94,12 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cached_tokens": usage.cached,
-        "cost": _picodollars(cost, "cost", detail),
-        "estimated_cost": _picodollars(estimated, "estimated_cost", detail),
+        "cost": _picodollars(getattr(record, "cost", None), "cost", detail),
+        "estimated_cost": _picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
         "tags": json.dumps(dict(record.tags), ensure_ascii=False) if record.tags else None,
         "call_digest": _digest(getattr(record, "call_digest", None), "call_digest", detail),
         "reply_digest": _digest(getattr(record, "reply_digest", None), "reply_digest", detail),
-        "detail": _packed(json.dumps(detail, ensure_ascii=False, separators=(",", ":")).encode()),
+        "detail": deflated(_object(detail)),
     }
     return EncodedRecord(values, contents.found)
 
@@ -137,57 +134,62 @@ class _Contents:
 
     def add(self, position: int, body: bytes) -> None:
         """Adds a content; its large files become contents of their own."""
-        content, files = content_of(body, searchable=self._searchable)
+        content, *files = contents_of(body, searchable=self._searchable)
         self.found.append((position, content))
         for file in files:
             self.found.append((FILES_FROM + self._files, file))
             self._files += 1
 
-    def move(self, detail: dict[str, Any]) -> None:
+    def move(self, detail: dict[str, bytes]) -> None:
         """Makes contents of large values."""
-        moved: list[str] = []
-        for name in [name for name, value in detail.items() if name in _CONTENTS or isinstance(value, dict | list)]:
-            body = json.dumps(detail[name], ensure_ascii=False, separators=(",", ":")).encode()
-            if name in _CONTENTS or len(body) > _LARGE:
-                moved.append(name)
-                self.add(-len(moved), body)
-                del detail[name]
+        moved = [name for name, value in detail.items() if name in _CONTENTS or len(value) > _LARGE]
+        for number, name in enumerate(moved, 1):
+            self.add(-number, detail.pop(name))
         if moved:
-            detail[_MOVED] = moved
+            detail[_MOVED] = json.dumps(moved).encode()
 
 
-def _call(call: ModelCall, record: CallRecord, contents: _Contents) -> dict[str, Any]:
+def _call(call: ModelCall, record: CallRecord, contents: _Contents) -> bytes:
     for position, message in enumerate(call.messages):
         contents.add(position, json_of(message))
-    return {"messages": len(call.messages), **_rest(call, "messages", record)}
+    rest = _rest(call, "messages", record)
+    rest["messages"] = str(len(call.messages)).encode()
+    return _object(rest)
 
 
-def _reply(reply: ModelReply, record: CallRecord, contents: _Contents) -> dict[str, Any]:
+def _reply(reply: ModelReply, record: CallRecord, contents: _Contents) -> bytes:
     """The content is that of the message which the reply becomes in the next call: they are stored once."""
     position = len(record.call.messages) if record.call is not None else 0
-    body = b'{"parts":' + json_of(reply.parts) + b',"role":"assistant"}'
-    contents.add(position, body)
-    return _rest(reply, "parts", record)
+    contents.add(position, b'{"parts":' + json_of(reply.parts) + b',"role":"assistant"}')
+    return _object(_rest(reply, "parts", record))
 
 
-def _rest(value: Any, without: str, record: CallRecord) -> dict[str, Any]:
+def _rest(value: Any, without: str, record: CallRecord) -> dict[str, bytes]:
     """Returns the fields of a call or a reply that are neither at their default nor those of its record."""
-    rest: dict[str, Any] = {}
-    for name, default in _defaults(type(value)):
-        if name == without:
-            continue
-        field = getattr(value, name)
-        if name in _OF_RECORD:
-            if field != getattr(record, name):
-                rest[name] = _json(field)
-        elif field is not default and field != default:
-            rest[name] = _json(field)
+    rest = _written(value, _fields_apart(type(value), without))
+    for name in _OF_RECORD:
+        field = getattr(value, name, _NONE)
+        if field is not _NONE and field != getattr(record, name):
+            rest[name] = json_of(field)
     return rest
+
+
+def _written(value: Any, fields: _Fields) -> dict[str, bytes]:
+    """Returns the JSON of the fields of a value that differ from what is not written."""
+    return {
+        name: json_of(field)
+        for (name, absent), field in zip(fields.absent, fields.of(value), strict=True)
+        if field is not absent and field != absent
+    }
+
+
+def _object(written: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join([b'"%s":%s' % (name.encode(), value) for name, value in written.items()]) + b"}"
 
 
 def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
     cls = _CLASSES[row.kind]
-    detail: dict[str, Any] = json.loads(_unpacked(row.detail))
+    detail: dict[str, Any] = json.loads(inflated(bytes(row.detail)))
     for number, name in enumerate(detail.pop(_MOVED, ()), 1):
         detail[name] = json.loads(bodies[-number])
     data: dict[str, Any] = {**_without_value(cls)}
@@ -248,21 +250,42 @@ def _defaults(cls: type) -> tuple[tuple[str, Any], ...]:
 def _without_value(cls: type) -> Mapping[str, Any]:
     """Returns the JSON of fields that have no default, and are not written when they are empty."""
     required = {name for name, default in _defaults(cls) if default is MISSING}
-    values = {name: empty for name, empty in _other_fields(cls) if name in required and empty is not MISSING}
+    values = {name: empty for name, empty in _other_fields(cls).absent if name in required and empty is not MISSING}
     return {name: [] if empty == () else empty for name, empty in values.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class _Fields:
+    """Fields of a class: `absent` has their names, each with the value that is not written."""
+
+    absent: tuple[tuple[str, Any], ...]
+    of: Callable[[Any], tuple[Any, ...]]
+
+    @classmethod
+    def named(cls, absent: tuple[tuple[str, Any], ...]) -> _Fields:
+        """Returns the fields with these names, of which there are several."""
+        return cls(absent, attrgetter(*(name for name, _ in absent)))
+
+
 @cache
-def _other_fields(cls: type) -> tuple[tuple[str, Any], ...]:
-    """Returns the fields without a column, with the values that are not written: the default, or that of an empty
-    field without one.
+def _other_fields(cls: type) -> _Fields:
+    """Returns the fields of a record without a column. What is not written is the default, or for a field without one
+    that of an empty field.
     """
-    without_column = [field for field in fields(cls) if field.name not in _IN_COLUMNS and field.name != "tool"]
-    if cls is InteractionRecord:
-        without_column = [field for field in without_column if field.name != "kind"]
-    return tuple(
-        (field.name, _empty(str(field.type)) if field.default is MISSING else field.default) for field in without_column
+    in_columns = _IN_COLUMNS | {"tool", *(["kind"] if cls is InteractionRecord else [])}
+    return _Fields.named(
+        tuple(
+            (field.name, _empty(str(field.type)) if field.default is MISSING else field.default)
+            for field in fields(cls)
+            if field.name not in in_columns
+        )
     )
+
+
+@cache
+def _fields_apart(cls: type, without: str) -> _Fields:
+    """Returns the fields of a call or a reply that its record has not."""
+    return _Fields.named(tuple(each for each in _defaults(cls) if each[0] not in (without, *_OF_RECORD)))
 
 
 def _empty(annotation: str) -> Any:
@@ -271,10 +294,6 @@ def _empty(annotation: str) -> Any:
     if annotation == "bool":
         return False
     return None if annotation.endswith("| None") else MISSING
-
-
-def _json(value: Any) -> JSONValue:
-    return None if value is None else json.loads(json_of(value))
 
 
 _NO_USAGE = Usage()
@@ -286,14 +305,14 @@ def _more_than_counts(usage: Usage) -> bool:
     return any(each is not None for each in more)
 
 
-def _picodollars(cost: Decimal | None, name: str, detail: dict[str, Any]) -> int | None:
+def _picodollars(cost: Decimal | None, name: str, detail: dict[str, bytes]) -> int | None:
     """Returns a cost as an integer; one that is none is in the details too."""
     if cost is None:
         return None
     amount = cost * PICODOLLARS
     integer = min(int(amount.to_integral_value()), _LARGEST)
     if integer != amount:
-        detail[name] = f"{cost:f}"
+        detail[name] = f'"{cost:f}"'.encode()
     return integer
 
 
@@ -301,7 +320,7 @@ def _cost(picodollars: int | None) -> str | None:
     return None if picodollars is None else f"{dollars(picodollars):f}"
 
 
-def _digest(digest: str | None, name: str, detail: dict[str, Any]) -> bytes | None:
+def _digest(digest: str | None, name: str, detail: dict[str, bytes]) -> bytes | None:
     if digest is None:
         return None
     try:
@@ -310,7 +329,7 @@ def _digest(digest: str | None, name: str, detail: dict[str, Any]) -> bytes | No
         found = b""
     if found.hex() == digest:
         return found
-    detail[name] = digest
+    detail[name] = json_of(digest)
     return None
 
 
@@ -332,13 +351,3 @@ def _month(time: float) -> int:
 def hour_of(time: float) -> int:
     """Returns the hour since the epoch."""
     return int(min(max(time, 0), _LAST_SECOND)) // 3_600
-
-
-def _packed(detail: bytes) -> bytes:
-    """Returns details that are long compressed: these begin with an "x", others with a "{"."""
-    return zlib.compress(detail, 1) if len(detail) > _PACKED_FROM else detail
-
-
-def _unpacked(detail: bytes) -> bytes:
-    detail = bytes(detail)
-    return detail if detail[:1] == b"{" else zlib.decompress(detail)

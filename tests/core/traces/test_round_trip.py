@@ -25,7 +25,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing.strategies.record import call_records, interaction_records, tool_records
 from abstractcore.traces import TraceStore
-from abstractcore.traces.contents import unpacked
+from abstractcore.traces.contents import packed, unpacked
 from abstractcore.traces.rows import decoded, encoded
 from abstractcore.traces.tables import records
 from tests.core.traces.stores import a_call, write
@@ -42,7 +42,7 @@ class Row:
 
 def read_back(record: TraceRecord) -> TraceRecord:
     row = encoded(record, searchable=True)
-    bodies = {position: unpacked(content.packed, content.body) for position, content in row.contents}
+    bodies = {position: unpacked(*packed(content.body)) for position, content in row.contents}
     return decoded(Row({"id": 1, **row.values}), bodies)
 
 
