@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -99,7 +98,8 @@ def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
     """Returns the value of a tag of a record, or NULL."""
     if dialect == "postgresql":
         return cast(records.c.tags, JSONB)[name].astext
-    return func.json_extract(records.c.tags, '$."' + re.sub(r'(["\\])', r"\\\1", name) + '"')
+    pair = func.json_each(records.c.tags).table_valued("key", "value")
+    return select(pair.c.value).where(pair.c.key == name).scalar_subquery()
 
 
 def warn_of_folded(tags: Iterable[str]) -> None:

@@ -1,0 +1,184 @@
+"""Sums of costs: equal to those of the records, by every name, with tags that have too many values."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from abstractcore.errors import InvalidInputError
+from abstractcore.schema import InteractionRecord, ToolRecord
+from abstractcore.traces import CostSums, TraceStore
+from abstractcore.traces import costs as costs_module
+from abstractcore.traces.batches import BatchWriter
+from abstractcore.traces.rows import encoded
+from abstractcore.traces.spending import SpendChanges
+from abstractcore.traces.tables import records, spend
+from tests.core.traces.stores import NOON, a_call, write
+
+HOUR = 3_600.0
+DAY = 24 * HOUR
+
+
+def a_run(tool: str, cost: str | None, **changed: Any) -> ToolRecord:
+    fields: dict[str, Any] = {"trace_id": f"run-{tool}-{cost}", "parent_id": "0", "call_id": "1", "source": "function"}
+    fields |= {"outcome": "done", "started_at": NOON, "seconds": 0.1, "cost": None if cost is None else Decimal(cost)}
+    return ToolRecord(tool=tool, **{**fields, **changed})
+
+
+def an_interaction(trace_id: str, **changed: Any) -> InteractionRecord:
+    fields: dict[str, Any] = {"parent_id": None, "kind": "tools", "provider": "vendor", "model": "small"}
+    fields |= {"outcome": "done", "streamed": False, "started_at": NOON, "seconds": 1.0, "seconds_to_first": None}
+    return InteractionRecord(trace_id=trace_id, **{**fields, "calls": 2, **changed})
+
+
+def sums_of(store: TraceStore, *by: str, **options: Any) -> dict[tuple[str | None, ...], CostSums]:
+    return {tuple(row.group.values()): row.costs for row in store.costs(by=by, **{"since": 0, **options})}
+
+
+def assert_spend_is_the_sum_of_records(store: TraceStore) -> None:
+    with store.database.reading() as connection:
+        expected = SpendChanges({})
+        for row in connection.execute(select(records)):
+            expected.add(row)
+        wanted = {key: tuple(sums) for key, sums in expected._sums.items()}  # pyright: ignore[reportPrivateUsage]
+        found = {
+            (row.tag, row.hour, row.value, row.folded, row.kind, row.provider, row.model, row.operation, row.outcome): (
+                *(row.calls, row.known, row.estimated, row.unknown),
+                *(row.input_tokens, row.output_tokens, row.cached_tokens),
+            )
+            for row in connection.execute(select(spend))
+            if row.calls
+        }
+    assert found == {tuple(key): sums for key, sums in wanted.items()}
+
+
+def test_known_estimated_and_unknown_are_three_sums(store: TraceStore):
+    known, both = a_call(cost="0.1"), a_call(cost="0.2", estimated="0.05")
+    write(store, known, both, a_call(cost=None, estimated="0.3"), a_call(cost=None), an_interaction("loop"))
+    (row,) = store.costs(since=0)
+    assert row.group == {"model": "small"}
+    assert row.costs == CostSums(Decimal("0.3"), Decimal("0.35"), 1)
+    assert (row.calls, row.failed, row.input_tokens, row.output_tokens) == (4, 0, 40, 20)
+
+
+def test_groups_by_day_hour_provider_operation_and_outcome(store: TraceStore):
+    write(
+        store,
+        a_call(cost="1", at=NOON),
+        a_call(cost="2", at=NOON + HOUR, outcome="failed"),
+        a_call(cost="4", at=NOON + DAY, provider="other", operation="embed"),
+    )
+    assert {key[0]: sums.known for key, sums in sums_of(store, "day").items()} == {"2027-01-15": 3, "2027-01-16": 4}
+    assert len(sums_of(store, "hour")) == 3
+    assert sums_of(store, "provider", "operation")["other", "embed"].known == 4
+    assert sums_of(store, "outcome")["failed",].known == 2
+    assert [row.failed for row in store.costs(by=["model"], since=0)] == [1]
+    assert sums_of(store, "model", since=NOON + HOUR)["small",].known == 6
+    assert sums_of(store, "model", until=NOON + HOUR)["small",].known == 1
+
+
+def test_calls_without_a_tag_are_a_group_of_their_own(store: TraceStore):
+    write(store, a_call(cost="1", tags={"team": "office"}), a_call(cost="2", tags={"other": "x"}), a_call(cost="4"))
+    assert {key[1]: sums.known for key, sums in sums_of(store, "model", "tag:team").items()} == {"office": 1, None: 6}
+    assert {key: sums.known for key, sums in sums_of(store, "tag:missing").items()} == {(None,): 7}
+
+
+def test_two_tags_are_summed_from_the_records(store: TraceStore):
+    names = {'a "quoted" name': "x", "team": "office"}
+    write(store, a_call(cost="1", tags=names), a_call(cost="2", tags={"team": "office"}), a_run("search", "0.5"))
+    found = sums_of(store, "tag:team", 'tag:a "quoted" name')
+    assert found["office", "x"].known == 1
+    assert found["office", None].known == 2
+    assert found[None, None].known == Decimal("0.5")
+
+
+def test_runs_of_tools_with_a_price_count_and_are_no_calls(store: TraceStore):
+    write(store, a_call(cost="1"), a_run("search", "0.5"), a_run("free", None))
+    by_model = {row.group["model"]: row for row in store.costs(by=["model"], since=0)}
+    assert by_model["small"].costs.known == 1
+    assert (by_model[None].costs.known, by_model[None].calls, by_model[None].costs.unknown) == (Decimal("0.5"), 0, 0)
+    by_tool = {row.group["tool"]: (row.costs.known, row.calls) for row in store.costs(by=["tool"], since=0)}
+    assert by_tool == {"search": (Decimal("0.5"), 1), "free": (0, 1)}
+
+
+def test_record_with_the_same_id_replaces_the_earlier_one(store: TraceStore):
+    first = a_call(cost="1", tags={"team": "office"})
+    write(store, first)
+    write(store, replace(first, cost=Decimal(3), usage=replace(first.usage, input=7)))
+    write(store, first, replace(first, cost=Decimal(4)))
+    assert sums_of(store, "tag:team") == {("office",): CostSums(Decimal(4))}
+    assert len(store.calls()) == 1
+    assert_spend_is_the_sum_of_records(store)
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(
+        st.builds(
+            a_call,
+            cost=st.none() | st.decimals(0, 10, places=12).map(str),
+            estimated=st.none() | st.decimals(0, 10, places=12).map(str),
+            at=st.floats(-1e12, 1e15),
+            model=st.sampled_from(["small", "large"]),
+            outcome=st.sampled_from(["done", "failed"]),
+            tags=st.dictionaries(st.sampled_from(["team", "user"]), st.text(max_size=3), max_size=2),
+        ),
+        max_size=12,
+    ),
+    st.integers(1, 5),
+)
+def test_spend_is_the_sum_of_the_records(tmp_path_factory: pytest.TempPathFactory, calls: list[Any], size: int):
+    store = TraceStore(tmp_path_factory.mktemp("spend") / "traces.db")
+    for start in range(0, len(calls), size):
+        write(store, *calls[start : start + size])
+    assert_spend_is_the_sum_of_records(store)
+    total = sum((CostSums.of(call) for call in calls), CostSums())
+    for by in ("model", "day", "tag:team", "outcome"):
+        rows = store.costs(by=[by], since=-1e13)
+        assert sum((row.costs for row in rows), CostSums()) == total
+        assert sum(row.calls for row in rows) == len(calls)
+    store.close()
+
+
+def test_tag_with_too_many_values_is_folded_and_says_so(
+    store: TraceStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr("abstractcore.traces.spending.MOST_VALUES", 3)
+    monkeypatch.setattr(costs_module, "_warned", set())
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    for start in (0, 4):
+        write(store, *[a_call(cost="1", tags={"user": f"ann-{number}"}) for number in range(start, start + 4)])
+    write(store, a_call(cost="1", tags={"user": "ann-0"}), a_call(cost="1", tags={"user": "other"}))
+    rows = {(row.group["tag:user"], row.is_folded): row.costs.known for row in store.costs(by=["tag:user"], since=0)}
+    assert rows == {("ann-0", False): 2, ("ann-1", False): 1, ("ann-2", False): 1, ("other", True): 6}
+    assert caplog.text.count("the tag 'user' has over") == 1
+    assert sums_of(store, "model") == {("small",): CostSums(Decimal(10))}
+
+
+def test_million_tag_values_leave_a_bounded_table(store: TraceStore):
+    writer = BatchWriter(store.database)
+    for start in range(0, 5_000, 1_000):
+        calls = [a_call(call=None, reply=None, tags={"user": str(start + number)}) for number in range(1_000)]
+        writer.write([encoded(call, searchable=False) for call in calls])
+    rows = store.costs(by=["tag:user"], since=0)
+    assert len(rows) == 1_001
+    assert sum(row.calls for row in rows) == 5_000
+
+
+@pytest.mark.parametrize("by", ["price", "tag:", "tag", 3])
+def test_unknown_name_is_an_error(store: TraceStore, by: Any):
+    with pytest.raises(InvalidInputError, match="cannot be summed by"):
+        store.costs(by=[by])
+
+
+@pytest.mark.parametrize("since", ["yesterday", "7 moons", True, float("nan"), object()])
+def test_what_is_no_time_is_an_error(store: TraceStore, since: Any):
+    with pytest.raises(InvalidInputError, match="is not a time"):
+        store.costs(since=since)

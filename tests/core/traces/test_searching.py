@@ -1,0 +1,158 @@
+"""Calls found by columns and words; the tree of a record; scores; exports."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore.errors import InvalidInputError, MissingExtraError
+from abstractcore.schema import CallRecord, InteractionRecord, from_json
+from abstractcore.traces import TraceStore
+from tests.core.traces.stores import NOON, a_call, write
+from tests.core.traces.test_costs import a_run, an_interaction
+
+
+def found(store: TraceStore, **options: Any) -> list[str]:
+    return [call.trace_id for call in store.calls(**options)]
+
+
+def test_calls_are_found_by_their_columns_newest_first(store: TraceStore):
+    calls = [
+        a_call(at=NOON, tags={"team": "office", "user": "ann"}),
+        a_call(at=NOON + 1, model="large", outcome="failed"),
+        a_call(at=NOON + 2, operation="embed", tags={"team": "sales"}),
+    ]
+    write(store, *calls, an_interaction("loop"), a_run("search", "1"))
+    first, second, third = (call.trace_id for call in calls)
+    assert found(store) == [third, second, first]
+    assert found(store, limit=1) == [third]
+    assert found(store, model="large") == found(store, model="vendor/large") == [second]
+    assert found(store, model="other/large") == []
+    assert found(store, operation="embed") == [third]
+    assert found(store, tags={"team": "office", "user": "ann"}) == [first]
+    assert found(store, failed=True) == [second]
+    assert found(store, failed=False) == [third, first]
+    assert found(store, since=NOON + 1) == [third, second]
+    assert found(store, until=datetime.fromtimestamp(NOON + 1, UTC)) == [first]
+    assert store.calls(limit=1)[0].time == datetime.fromtimestamp(NOON + 2, UTC)
+
+
+def test_calls_are_found_by_words(store: TraceStore):
+    invoice = a_call("Is the invoice of Bremen paid?", "It was paid on Monday.")
+    other = a_call("Who wrote the letter?", "Ann; see the invoice.")
+    write(store, invoice, other)
+    assert set(found(store, text="INVOICE")) == {invoice.trace_id, other.trace_id}
+    assert found(store, text="invoice bremen") == [invoice.trace_id]
+    assert found(store, text='"invoice of"') == [invoice.trace_id]
+    assert found(store, text='"of invoice"') == []
+    assert found(store, text="text") == []  # a name of a field
+    for hostile in ("it's \"quoted", "a* OR NOT (b", "'; DROP TABLE traces_records; --", "NEAR(a b)", "x:y"):
+        assert found(store, text=hostile) == []
+    with pytest.raises(InvalidInputError, match="has no words"):
+        store.calls(text="*?")
+
+
+def test_words_of_redacted_records_are_not_indexed(store: TraceStore):
+    from abstractcore.traces.rows import encoded
+
+    store._write([encoded(a_call("Is it paid?"), searchable=False)])  # pyright: ignore[reportPrivateUsage]
+    assert found(store, text="paid") == []
+
+
+def test_tree_is_returned_for_each_record_in_it(store: TraceStore):
+    records = [
+        an_interaction("loop", parent_id="gone", started_at=NOON),
+        a_call(trace_id="first", parent_id="loop", at=NOON + 1, cost="1"),
+        a_run("search", "0.5", trace_id="run", parent_id="loop", started_at=NOON + 2),
+        a_call(trace_id="inside", parent_id="run", at=NOON + 3, cost=None),
+        a_call(trace_id="second", parent_id="loop", at=NOON + 4, cost="2"),
+    ]
+    write(store, *reversed(records), a_call())
+    for record in records:
+        trace = store.trace(record.trace_id)
+        assert [(node.depth, node.name) for node in trace] == [
+            (0, "tools"),
+            (1, "small"),
+            (1, "search"),
+            (2, "small"),
+            (1, "small"),
+        ]
+        assert [node.record for node in trace] == records
+        assert (trace.costs.known, trace.costs.unknown) == (3.5, 1)
+    with pytest.raises(InvalidInputError, match="no record 'gone' is stored"):
+        store.trace("gone")
+
+
+def test_circle_of_parents_ends(store: TraceStore):
+    write(store, a_call(trace_id="a", parent_id="b"), a_call(trace_id="b", parent_id="a"))
+    assert sorted(node.record.trace_id for node in store.trace("a")) == ["a", "b"]
+
+
+def test_large_tree_is_cut(store: TraceStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("abstractcore.traces.queries._MOST_NODES", 3)
+    write(store, an_interaction("loop"), *[a_call(parent_id="loop", at=NOON + number) for number in range(5)])
+    trace = store.trace("loop")
+    assert (len([*trace]), trace.is_cut) == (3, True)
+
+
+def test_score_is_replaced_by_that_of_the_same_name(store: TraceStore):
+    call = a_call()
+    write(store, call)
+    store.score(call.trace_id, "good", 0)
+    store.score(call.trace_id, "good", 1, "on second thoughts")
+    store.score(call.trace_id, "length", 2.5)
+    scores = {score.name: (score.value, score.comment) for score in store.trace(call.trace_id).root.scores}
+    assert scores == {"good": (1, "on second thoughts"), "length": (2.5, None)}
+
+
+@pytest.mark.parametrize(
+    ("trace_id", "name", "value"),
+    [("gone", "good", 1), ("", "good", 1), ("call", "", 1), ("call", "good", float("nan"))],
+)
+def test_invalid_score_is_an_error(store: TraceStore, trace_id: str, name: str, value: float):
+    write(store, a_call(trace_id="call"))
+    with pytest.raises(InvalidInputError):
+        store.score(trace_id, name, value)
+
+
+def test_export_writes_json_lines_that_are_read_back(store: TraceStore, tmp_path: Path):
+    records = [a_call(), an_interaction("loop"), a_run("search", "1")]
+    write(store, *records)
+    store.score("loop", "good", 1)
+    path = tmp_path / "traces.jsonl"
+    assert store.export(path) == 3
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [from_json(json.dumps(line["record"])) for line in lines] == records
+    assert [score["value"] for score in lines[1]["scores"]] == [1.0]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        store.export(path)
+    assert store.export(tmp_path / "none.jsonl", since=NOON + 1) == 0
+
+
+def test_parquet_without_pyarrow_names_the_package(store: TraceStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match="pip install pyarrow"):
+        store.export(tmp_path / "traces.parquet")
+    assert [*tmp_path.glob("*.parquet")] == []
+
+
+def test_times_are_read_as_users_write_them(store: TraceStore):
+    now = datetime.now(UTC)
+    call = a_call(at=(now - timedelta(hours=2)).timestamp())
+    write(store, call)
+    assert found(store, since="3h") == found(store, since=now - timedelta(days=1)) == [call.trace_id]
+    assert found(store, since="1h") == found(store, until="2026-01-01") == []
+
+
+def test_kinds_of_records_are_told_apart(store: TraceStore):
+    write(store, an_interaction("loop"))
+    assert isinstance(store.trace("loop").root.record, InteractionRecord)
+    assert not isinstance(store.trace("loop").root.record, CallRecord)
+    assert store.calls() == []
