@@ -358,7 +358,7 @@ def default_services() -> Services:
         )  # the first of several threads wins, which `cache` does not ensure
         if services is new:
             atexit.register(services.close)
-            if os.environ.get(_TRACES_VARIABLE):
+            if os.environ.get(_TRACES_VARIABLE, "off") not in ("", "off"):
                 from ..traces.environment import keep_traces
 
                 keep_traces(os.environ, services.records)

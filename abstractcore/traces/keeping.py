@@ -82,10 +82,11 @@ class Keeping(NotCopied):
         """Waits up to `timeout` seconds until all records so far are written; returns whether they are."""
         end = None if timeout is None else time.monotonic() + timeout
         delivered = self._subscription.flush(timeout)
-        self._next_try = 0.0
-        self._schedule(self._queue())
+        queue = self._queue()
+        if queue.records:
+            self._put(queue, in_time=False)
         written = self._worker.flush(None if end is None else max(0.0, end - time.monotonic()))
-        return delivered and written and not self.waiting
+        return delivered and written and not queue.records
 
     def close(self, timeout: float = _CLOSING_SECONDS) -> None:
         """Ends it after waiting as `flush` does. Records that are not written then are lost."""
@@ -93,12 +94,12 @@ class Keeping(NotCopied):
             return
         end = time.monotonic() + timeout
         self._subscription.close(timeout)
+        self._closed = True  # what fails now is not tried again
         self.flush(max(0.0, end - time.monotonic()))
-        self._closed = True
         self._worker.stop()
         queue = self._queue()
         self._lose(len(queue.records), self._failure or "the database is too slow")
-        queue.clear()
+        queue.remove(len(queue.records))
         atexit.unregister(self._end_program)
 
     def __enter__(self) -> Keeping:
@@ -134,38 +135,39 @@ class Keeping(NotCopied):
     def _schedule(self, queue: _Queue) -> None:
         if queue.records and not queue.is_scheduled:
             queue.is_scheduled = True
-            try:
-                self._worker.begun().put(partial(self._work_off, queue))
-            except RuntimeError as error:  # the interpreter shuts down
-                queue.is_scheduled = False
-                self._failure = error
+            self._put(queue)
 
-    def _work_off(self, queue: _Queue) -> None:
-        """Writes what is queued. Runs in the worker."""
+    def _put(self, queue: _Queue, *, in_time: bool = True) -> None:
+        try:
+            self._worker.begun().put(partial(self._work_off, queue, in_time))
+        except RuntimeError as error:  # the interpreter shuts down
+            self._failure = error
+
+    def _work_off(self, queue: _Queue, in_time: bool) -> None:
+        """Writes what is queued; `in_time` not before the next try after a failure. Runs in the worker."""
         queue.is_scheduled = False
-        if time.monotonic() >= self._next_try:
+        if not in_time or time.monotonic() >= self._next_try:
             while queue.records and self._write_one(queue):
                 pass
-        if queue.records and not self._closed:
+        if not self._closed:
             self._schedule(queue)
 
     def _write_one(self, queue: _Queue) -> bool:
         """Writes one batch; returns False if the database failed: the records stay in the queue."""
-        batch = queue.next_batch(1 if self._one_by_one else MOST_IN_BATCH)
+        batch = queue.first(1 if self._one_by_one else MOST_IN_BATCH)
         error = self._try(batch)
-        if error is not None and not _is_state(error):
-            if len(batch) > 1:  # one of them is not valid: the others are written without it
-                queue.put_back(batch)
-                self._one_by_one = len(batch)
-                return True
-            self._lose(1, error)
-        elif error is not None:
-            queue.put_back(batch)
+        if error is not None and _is_state(error):
             if self._failure is None:
                 _log.warning("traces wait for their database: %s", error)
             self._failure = error
             self._next_try = time.monotonic() + _RETRY_SECONDS
             return False
+        if error is not None and len(batch) > 1:  # one of them is not valid: the others are written without it
+            self._one_by_one = len(batch)
+            return True
+        if error is not None:
+            self._lose(1, error)
+        queue.remove(len(batch))
         self._one_by_one = max(0, self._one_by_one - 1)
         if self._failure is not None:
             _log.warning("traces are written again; %d were lost meanwhile", self.lost)
@@ -194,35 +196,38 @@ class _Queue:
 
     def __init__(self) -> None:
         self.records: deque[tuple[EncodedRecord, int]] = deque()
-        self.size = 0
         self.is_scheduled = False
+        self._added = 0
+        self._removed = 0
+        """Bytes; each number is changed by one thread."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of all records."""
+        return self._added - self._removed
 
     def add(self, record: EncodedRecord, size: int) -> None:
         """Appends a record of a size in bytes."""
-        self.size += size
+        self._added += size
         self.records.append((record, size))
 
-    def next_batch(self, most: int) -> list[EncodedRecord]:
-        """Takes out the records of the next transaction, at most so many."""
+    def first(self, most: int) -> list[EncodedRecord]:
+        """Returns the records of the next transaction, at most so many: they stay until they are written."""
         batch: list[EncodedRecord] = []
         total = 0
-        while self.records and len(batch) < most and total < _MOST_BYTES_IN_BATCH:
-            record, size = self.records.popleft()
-            batch.append(record)
+        for index in range(min(most, len(self.records))):
+            record, size = self.records[index]
             total += size
-        self.size = max(0, self.size - total)
+            if batch and total > _MOST_BYTES_IN_BATCH:
+                break
+            batch.append(record)
         return batch
 
-    def put_back(self, batch: Sequence[EncodedRecord]) -> None:
-        """Puts a batch back before the others."""
-        for record in reversed(batch):
-            self.size += record.size
-            self.records.appendleft((record, record.size))
-
-    def clear(self) -> None:
-        """Removes all records."""
-        self.records.clear()
-        self.size = 0
+    def remove(self, count: int) -> None:
+        """Removes the first records."""
+        for _ in range(count):
+            _, size = self.records.popleft()
+            self._removed += size
 
 
 def _is_state(error: Exception) -> bool:

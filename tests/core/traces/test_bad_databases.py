@@ -1,0 +1,191 @@
+"""Databases that cannot be used: what reads says why, and no call fails, nor waits."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import Services, create_llm
+from abstractcore.database import DatabaseError
+from abstractcore.errors import AbstractCoreError, ConfigurationError, InvalidInputError, MissingExtraError
+from abstractcore.telemetry import Recorder
+from abstractcore.traces import TraceStore
+from tests.core.traces.stores import NOON, a_call, subscriber_of, write
+from tests.postgresql import PostgreSQL
+
+SECONDS = 60
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A database with one call."""
+    path = tmp_path / "traces.db"
+    store = TraceStore(path)
+    write(store, a_call())
+    store.close()
+    return path
+
+
+def of_a_later_version(place: Path) -> None:
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE traces_version SET version = 99")
+    connection.close()
+
+
+def no_database(place: Path) -> None:
+    place.write_bytes(b"This is a letter, and no database. " * 100)
+
+
+def cut(place: Path) -> None:
+    content = place.read_bytes()
+    place.write_bytes(content[: len(content) // 2])
+
+
+def a_folder(place: Path) -> None:
+    place.unlink()
+    place.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (of_a_later_version, "has version 99 of the tables"),
+        (no_database, "is not a SQLite database"),
+        (cut, "is damaged"),
+        (a_folder, "unable to open"),
+    ],
+)
+def test_what_reads_says_why_and_records_are_lost_only_at_the_end(
+    place: Path, damage: Callable[[Path], None], message: str
+):
+    damage(place)
+    services = Services()
+    llm = create_llm("scripted", replies=["Yes."], services=services)
+    store = TraceStore(place)
+    with store.keep_for(services.records, "full") as kept:
+        assert llm.generate("Is it kept?").content == "Yes."
+        assert not kept.flush(SECONDS)
+        assert message in str(kept.failure)
+    with pytest.raises(AbstractCoreError, match=message):
+        store.calls()
+    assert store.losses == 1
+    store.close()
+
+
+def test_locked_database_delays_records_and_no_call(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("abstractcore.database.database._WAIT_SECONDS", 0.01)
+    services = Services()
+    llm = create_llm("scripted", replies=["Yes."], services=services)
+    store = TraceStore(place)
+    other = sqlite3.connect(place, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with store.keep_for(services.records, "full") as kept:
+        assert llm.generate("Is it kept?").content == "Yes."
+        assert not kept.flush(SECONDS)
+        assert "is locked by another process" in str(kept.failure)
+        other.execute("ROLLBACK")
+        other.close()
+        assert kept.flush(SECONDS)
+        assert kept.lost == 0
+    assert len(store.calls()) == 2
+    store.close()
+
+
+def test_read_only_database_is_read(place: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch):
+    def refuse(connection: Any) -> None:
+        connection.execute("PRAGMA query_only = ON")
+
+    store = TraceStore(place)
+    assert len(store.calls()) == 1
+    with store.database.reading() as connection:
+        refuse(connection.connection.cursor())
+    with store.keep_for(recorder, "full") as kept:
+        subscriber_of(recorder)(a_call())
+        assert not kept.flush(SECONDS)
+        assert isinstance(kept.failure, DatabaseError)
+        assert "cannot be written" in str(kept.failure)
+    assert (kept.lost, len(store.calls())) == (1, 1)
+    store.close()
+
+
+def test_full_disk_is_reported_and_ends(place: Path, recorder: Recorder):
+    store = TraceStore(place)
+    with store.database.reading() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with store.keep_for(recorder, "full") as kept:
+        for number in range(100):
+            subscriber_of(recorder)(a_call(f"Question {number}? " + "word " * 500))
+        assert not kept.flush(SECONDS)
+        assert "is full" in str(kept.failure)
+        with store.database.reading() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+        assert kept.flush(SECONDS)
+    assert (kept.lost, len(store.calls(limit=1000))) == (0, 101)
+    store.close()
+
+
+def test_removed_file_is_made_again_by_another_store(place: Path):
+    place.unlink()
+    store = TraceStore(place)
+    assert store.calls() == []
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [("mysql://host/db", ConfigurationError), ("postgresql+psycopg2://host/db", MissingExtraError)],
+)
+def test_place_that_cannot_be_used_is_an_error(place: str, error: type[Exception]):
+    with pytest.raises(error):
+        TraceStore(place)
+
+
+@pytest.mark.parametrize(
+    "options", [{"keep_days": 0}, {"keep_days": -1}, {"keep_bytes": 0}, {"keep_days": float("nan")}]
+)
+def test_invalid_bounds_are_errors(tmp_path: Path, options: Any):
+    with pytest.raises(InvalidInputError):
+        TraceStore(tmp_path / "traces.db", **options)
+
+
+def test_clock_that_goes_back_changes_no_sum(store: TraceStore):
+    times = [NOON, NOON - 7200, NOON + 60, -5.0, 1e300]
+    write(store, *[a_call(at=time, cost="1") for time in times])
+    assert [call.started_at for call in store.calls()] == sorted(times, reverse=True)
+    assert sum(row.calls for row in store.costs(by=["hour"], since=-1e12)) == 5
+
+
+@pytest.mark.process
+def test_server_that_stops_and_starts_again_loses_no_record(postgresql: PostgreSQL):
+    store = TraceStore(postgresql.url)
+    recorder = Recorder()
+    with store.keep_for(recorder, "full") as kept:
+        receive = subscriber_of(recorder)
+        call = a_call(at=NOON + 5)
+        receive(call)
+        assert kept.flush(SECONDS)
+        postgresql.stop()
+        receive(a_call(at=NOON + 6))
+        assert not kept.flush(SECONDS)
+        postgresql.start()
+        assert kept.flush(SECONDS)
+    assert kept.lost == 0
+    assert len(store.calls(since=NOON + 5, until=NOON + 7)) == 2
+    store.close()
+
+
+def test_threads_that_open_a_new_database_at_once_share_it(tmp_path: Path):
+    store = TraceStore(tmp_path / "traces.db")
+    threads = [threading.Thread(target=lambda: write(store, a_call())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(store.calls()) == 4
+    store.close()

@@ -1,0 +1,242 @@
+"""Records on their way to the database: losses, redactors, floods, forks, the end of the program, the environment."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import Services, create_llm
+from abstractcore.concurrency import ProcessWorker
+from abstractcore.database import DatabaseError
+from abstractcore.errors import ConfigurationError, InvalidInputError
+from abstractcore.schema import CallRecord, Message, TextPart, TraceRecord
+from abstractcore.telemetry import Recorder
+from abstractcore.traces import TraceStore, keeping
+from abstractcore.traces.environment import keep_traces
+from tests.core.traces.stores import a_call, subscriber_of
+from tests.forks import in_fork
+
+SECONDS = 60
+
+
+class Failing(TraceStore):
+    """A store whose database fails while `error` is set."""
+
+    error: Exception | None = None
+
+    def _write(self, batch: Any) -> None:
+        if self.error is not None:
+            raise self.error
+        super()._write(batch)
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Any:
+    store = Failing(tmp_path / "traces.db")
+    yield store
+    store.close()
+
+
+def test_records_wait_for_a_database_that_fails_and_are_written_when_it_is_back(
+    failing: Failing, recorder: Recorder, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    keeping = failing.keep_for(recorder, "full")
+    receive = subscriber_of(recorder)
+    failing.error = DatabaseError("the disk is full", code="SQLITE_FULL")
+    calls = [a_call() for _ in range(3)]
+    for call in calls:
+        receive(call)
+        assert not keeping.flush(SECONDS)
+    assert (keeping.waiting, keeping.lost, str(keeping.failure)) == (3, 0, "the disk is full")
+    failing.error = None
+    assert keeping.flush(SECONDS)
+    assert {call.trace_id for call in failing.calls()} == {call.trace_id for call in calls}
+    assert (keeping.waiting, keeping.lost, keeping.failure) == (0, 0, None)
+    assert [record.message for record in caplog.records] == [
+        "traces wait for their database: the disk is full",
+        "traces are written again; 0 were lost meanwhile",
+    ]
+
+
+def test_flood_while_the_database_fails_is_counted_and_bounded(
+    failing: Failing, recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(keeping, "MOST_WAITING", 5)
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    kept = failing.keep_for(recorder, "full")
+    receive = subscriber_of(recorder)
+    failing.error = DatabaseError("the server is gone")
+    for _ in range(12):
+        receive(a_call())
+    assert not kept.flush(SECONDS)
+    assert (kept.waiting, kept.lost, failing.losses) == (5, 7, 7)
+    assert caplog.text.count("traces were lost") == 1
+    failing.error = None
+    kept.close()
+    assert (len(failing.calls()), kept.lost) == (5, 7)
+
+
+def test_records_that_are_not_written_at_the_end_are_lost(failing: Failing, recorder: Recorder):
+    failing.error = DatabaseError("the server is gone")
+    with failing.keep_for(recorder, "full") as kept:
+        subscriber_of(recorder)(a_call())
+    assert kept.lost == failing.losses == 1
+
+
+def test_invalid_record_does_not_take_others_with_it(store: TraceStore, recorder: Recorder):
+    with store.keep_for(recorder, "off") as kept:
+        receive = subscriber_of(recorder)
+        receive(a_call())
+        invalid = a_call()
+        receive(invalid)
+        row = kept._queue().records[-1][0]  # pyright: ignore[reportPrivateUsage]
+        row.values["input_tokens"] = 2**70
+        receive(a_call())
+        assert kept.flush(SECONDS)
+        assert (kept.lost, kept.failure) == (1, None)
+    assert len(store.calls()) == 2
+    assert invalid.trace_id not in {call.trace_id for call in store.calls()}
+
+
+def test_redactor_changes_drops_or_fails(store: TraceStore, recorder: Recorder):
+    def redact(record: TraceRecord) -> TraceRecord | None:
+        assert isinstance(record, CallRecord)
+        if record.model == "secret":
+            raise ValueError("oops")
+        assert record.call is not None
+        message = Message("user", (TextPart("[removed]"),))
+        return None if record.model == "none" else replace(record, call=record.call.with_(messages=(message,)))
+
+    with store.keep_for(recorder, "full", redact=redact) as kept:
+        receive = subscriber_of(recorder)
+        for model in ("secret", "none", "small"):
+            receive(a_call("The canary sings.", "Well.", model=model))
+    assert kept.lost == 1
+    (call,) = store.calls()
+    assert store.calls(text="canary") == []
+    assert "canary" not in repr(store.trace(call.trace_id).root.record)
+
+
+def test_content_of_a_record_whose_redactor_failed_is_in_no_file(tmp_path: Path, recorder: Recorder):
+    def fail(record: TraceRecord) -> TraceRecord:
+        raise ValueError(record)
+
+    store = TraceStore(tmp_path / "traces.db")
+    with store.keep_for(recorder, "full", redact=fail) as kept:
+        subscriber_of(recorder)(a_call("The canary sings."))
+        assert kept.flush(SECONDS)
+        assert store.calls() == []
+        content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"canary" not in content
+    store.close()
+
+
+@pytest.mark.parametrize(("capture", "redact"), [("some", None), ("full", 3)])
+def test_invalid_options_are_errors(store: TraceStore, recorder: Recorder, capture: Any, redact: Any):
+    with pytest.raises(InvalidInputError):
+        store.keep_for(recorder, capture, redact=redact)
+
+
+def test_keeping_is_not_pickled(store: TraceStore, recorder: Recorder):
+    with store.keep_for(recorder) as kept, pytest.raises(InvalidInputError, match="neither copied nor pickled"):
+        pickle.dumps(kept)
+
+
+def test_queue_of_a_forked_process_is_its_own(tmp_path: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ProcessWorker, "begun", _no_thread)
+    store = TraceStore(tmp_path / "traces.db")
+    kept = store.keep_for(recorder, "full")
+    subscriber_of(recorder)(a_call())
+    assert kept.waiting == 1
+    waiting: list[int] = []
+    kept._queues[os.getpid() + 1] = kept._queues.pop(os.getpid())  # pyright: ignore[reportPrivateUsage]
+    waiting.append(kept.waiting)
+    assert waiting == [0]
+
+
+def _no_thread(worker: ProcessWorker) -> Any:
+    raise RuntimeError("can't start new thread at interpreter shutdown")
+
+
+@pytest.mark.process
+def test_parent_and_forked_child_write_their_own_records(tmp_path: Path):
+    services = Services()
+    llm = create_llm("scripted", replies=lambda call: "Yes.", services=services)
+    store = TraceStore(tmp_path / "traces.db")
+    with store.keep_for(services.records, "full") as kept:
+        for _ in range(3):
+            llm.generate("In the parent?")
+
+        def child() -> None:
+            llm.generate("In the child?")
+            assert kept.flush(SECONDS)
+
+        in_fork(child)
+        assert kept.flush(SECONDS)
+    assert (len(store.calls(text="parent")), len(store.calls(text="child")), kept.lost) == (3, 1, 0)
+    store.close()
+
+
+@pytest.mark.parametrize("value", ["", "off"])
+def test_environment_keeps_nothing_unless_asked(recorder: Recorder, value: str):
+    keep_traces({"ABSTRACTCORE_TRACES": value}, recorder)
+    assert not recorder.wanted()
+
+
+def test_environment_with_another_value_is_an_error(recorder: Recorder):
+    with pytest.raises(ConfigurationError, match="ABSTRACTCORE_TRACES is 'yes'"):
+        keep_traces({"ABSTRACTCORE_TRACES": "yes"}, recorder)
+
+
+def test_store_of_the_environment_that_cannot_be_used_fails_no_program(
+    recorder: Recorder, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    keep_traces({"ABSTRACTCORE_TRACES": "full", "ABSTRACTCORE_TRACES_STORE": "oracle://host/db"}, recorder)
+    assert not recorder.wanted()
+    assert "ABSTRACTCORE_TRACES=full has no effect: 'oracle' is not a database" in caplog.text
+
+
+PROGRAM = """
+import abstractcore
+llm = abstractcore.create_llm("scripted", replies=["It is at noon."])
+print(llm.generate("When is lunch?").content)
+"""
+
+
+def run(place: Path, capture: str | None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "ABSTRACTCORE_TRACES_STORE": str(place)}
+    environment |= {} if capture is None else {"ABSTRACTCORE_TRACES": capture}
+    command = [sys.executable, "-W", "error", "-c", PROGRAM + "import sys; print('sqlalchemy' in sys.modules)"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.process
+def test_traces_of_a_program_are_kept_by_its_environment_and_flushed_at_its_end(tmp_path: Path):
+    place = tmp_path / "folder" / "traces.db"
+    done = run(place, "full")
+    assert (done.stdout, done.stderr) == ("It is at noon.\nTrue\n", "")
+    store = TraceStore(place)
+    (call,) = store.calls(text="lunch")
+    assert "noon" in repr(store.trace(call.trace_id).root.record)
+    store.close()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("capture", [None, "off"])
+def test_program_without_traces_does_not_open_a_database(tmp_path: Path, capture: str | None):
+    done = run(tmp_path / "traces.db", capture)
+    assert (done.stdout, done.stderr) == ("It is at noon.\nFalse\n", "")
+    assert [*tmp_path.iterdir()] == []
