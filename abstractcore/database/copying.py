@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any
 
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, TableClause
 
 from .failures import lost_connection
 
@@ -16,7 +16,9 @@ _ESCAPED = str.maketrans(_ESCAPES)
 """Of the text format. PostgreSQL has no texts with a zero byte."""
 
 
-def copy_rows(connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def copy_rows(
+    connection: Connection, table: TableClause[Any], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
     """Writes rows of texts, bytes, numbers and None to columns of a table of PostgreSQL, as one statement.
 
     A zero byte in a text is left out.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, table, text
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, table, text
 from sqlalchemy import column as column_of
 
 from ..database import Database, Statement, copy_rows, lock
@@ -180,7 +180,7 @@ def _found(connection: Connection, statement: Statement, values: Sequence[Any]) 
         yield from statement.all(connection, **{f"v{number}": value for number, value in enumerate(padded)})
 
 
-def _among(column: Any, *names: Any) -> Select[Any]:
+def _among(column: Any, *names: Any) -> Any:
     return select(*names).where(column.in_([bindparam(f"v{number}", type_=column.type) for number in range(_CHUNK)]))
 
 

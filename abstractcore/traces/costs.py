@@ -115,7 +115,7 @@ def warn_of_folded(tags: Iterable[str]) -> None:
 def _checked(by: Sequence[str]) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else tuple(by)
     for name in names:
-        if name not in _NAMES and not (isinstance(name, str) and name.startswith(_TAG) and name != _TAG):
+        if name not in _NAMES and (not str(name).startswith(_TAG) or name == _TAG):
             hint = f"Write {', '.join(map(repr, _NAMES))} or 'tag:NAME'."
             raise InvalidInputError(f"costs cannot be summed by {shown(name)}", path="by", hint=hint)
     return names
@@ -154,7 +154,7 @@ def _sums_of_spend(
         .where(spend.c.tag == tag, *_hours(spend.c.hour, since, until), *_only(spend, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
     )
-    return [row._mapping for row in connection.execute(statement)]
+    return [*connection.execute(statement).mappings()]
 
 
 def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str]) -> list[Any]:
@@ -200,7 +200,7 @@ def _from_records(connection: Connection, names: Sequence[str], since: float | N
         .where(records.c.kind != "interaction", *_hours(hour, since, until), *_only(records, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
     )
-    return [row._mapping for row in connection.execute(statement)]
+    return [*connection.execute(statement).mappings()]
 
 
 def _group(table: Any, hour: Any, name: str) -> ColumnElement[Any]:

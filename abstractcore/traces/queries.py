@@ -81,7 +81,7 @@ class TraceNode:
 
     def __iter__(self) -> Iterator[TraceNode]:
         """Yields this node and those below it, depth first."""
-        waiting = [self]
+        waiting: list[TraceNode] = [self]
         while waiting:
             node = waiting.pop()
             yield node

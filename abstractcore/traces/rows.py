@@ -65,8 +65,9 @@ class EncodedRecord:
 
 def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
     """Returns a record as a row; its texts are found by their words if they are `searchable`."""
-    given = cast("Any", record)
-    detail = _written(record, _other_fields(type(record)))
+    given: Any = record
+    cls: type[Any] = type(record)
+    detail = _written(record, _other_fields(cls))
     contents = _Contents(searchable)
     usage = _NO_USAGE
     if isinstance(record, CallRecord):
@@ -81,7 +82,7 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
     is_tool = isinstance(record, ToolRecord)
     values = {
         "month": _month(record.started_at),
-        "kind": _KINDS[type(record)],
+        "kind": _KINDS[cls],
         "trace_id": record.trace_id,
         "parent_id": record.parent_id,
         "provider": "" if is_tool else given.provider,
@@ -166,7 +167,7 @@ def _reply(reply: ModelReply, record: CallRecord, contents: _Contents) -> bytes:
 
 def _rest(value: Any, without: str, record: CallRecord) -> dict[str, bytes]:
     """Returns the fields of a call or a reply that are neither at their default nor those of its record."""
-    rest = _written(value, _fields_apart(type(value), without))
+    rest = _written(value, _fields_apart(value.__class__, without))
     for name in _OF_RECORD:
         field = getattr(value, name, _NONE)
         if field is not _NONE and field != getattr(record, name):
