@@ -33,7 +33,12 @@ class BatchWriter:
 
     def write(self, batch: Sequence[EncodedRecord]) -> set[str]:
         """Writes a batch; returns the tags whose values were too many. Raises `DatabaseError`."""
-        latest = {record.values["trace_id"]: record for record in batch}
+        latest: dict[str, EncodedRecord] = {}
+        for record in batch:
+            earlier = latest.get(record.values["trace_id"])
+            if earlier is not None:
+                _continue(record.values, earlier.values["started_at"], earlier.values["month"])
+            latest[record.values["trace_id"]] = record
         if self._database.dialect == "postgresql":
             self._make_partitions({record.values["month"] for record in batch})
         with self._lock:
@@ -49,6 +54,7 @@ class BatchWriter:
         changes = SpendChanges(self._known)
         for old in _found(connection, _FIND_RECORDS, list(batch)):
             changes.add(old, -1)
+            _continue(batch[old.trace_id].values, old.started_at, old.month)
             _DELETE_MESSAGES.run(connection, record=old.id)
             _DELETE_RECORD.run(connection, id=old.id)
         ids = rows.new_ids(len(batch))
@@ -165,6 +171,12 @@ class _PostgreSQLRows(_Rows):
 
     def add_messages(self, rows: Sequence[dict[str, Any]]) -> None:
         _copy(self.connection, POSTGRESQL.messages, rows)
+
+
+def _continue(values: dict[str, Any], started_at: float, month: int) -> None:
+    """Lets an interaction that was suspended have begun when it first did."""
+    if values["kind"] == "interaction" and started_at < values["started_at"]:
+        values |= {"started_at": started_at, "month": month}
 
 
 def _copy(connection: Connection, target: Any, rows: Sequence[dict[str, Any]]) -> None:

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from ..errors import InvalidInputError
 from ..schema import CallRecord, ToolRecord, TraceRecord
 from ..schema.base_error import shown
-from .rows import dollars, hour_of
+from .rows import SUCCEEDED, dollars, hour_of
 from .spending import MOST_VALUES
 from .tables import SUMS, records, spend
 
@@ -148,7 +148,7 @@ def _sums_of_spend(
             *(key.label(f"by{index}") for index, key in enumerate(keys)),
             spend.c.folded.label("folded"),
             func.sum(case((counted, spend.c.calls), else_=0)).label("calls"),
-            func.sum(case((counted & (spend.c.outcome != "done"), spend.c.calls), else_=0)).label("failed"),
+            func.sum(case((counted & ~spend.c.outcome.in_(SUCCEEDED), spend.c.calls), else_=0)).label("failed"),
             *(func.sum(spend.c[name]).label(name) for name in SUMS[1:]),
         )
         .where(spend.c.tag == tag, *_hours(spend.c.hour, since, until), *_only(spend, names))
@@ -191,7 +191,7 @@ def _from_records(connection: Connection, names: Sequence[str], since: float | N
             *(key.label(f"by{index}") for index, key in enumerate(keys)),
             literal(0).label("folded"),
             total(case((counted, 1), else_=0)).label("calls"),
-            total(case((counted & (records.c.outcome != "done"), 1), else_=0)).label("failed"),
+            total(case((counted & ~records.c.outcome.in_(SUCCEEDED), 1), else_=0)).label("failed"),
             total(records.c.cost).label("known"),
             total(records.c.estimated_cost).label("estimated"),
             total(case((is_unknown, 1), else_=0)).label("unknown"),

@@ -17,7 +17,7 @@ from ..schema import CallRecord, Outcome, ToolRecord, TraceRecord
 from ..schema.base_error import shown
 from .contents import unpacked
 from .costs import CostSums, tag_value
-from .rows import decoded, dollars, tags_of
+from .rows import SUCCEEDED, decoded, dollars, outcome_of, tags_of
 from .tables import TEXTS, contents, messages, records, scores
 
 _MOST_NODES: Final = 10_000
@@ -136,7 +136,8 @@ class Filter:
         for name, value in (self.tags or {}).items():
             found.append(tag_value(dialect, name) == value)
         if self.failed is not None:
-            found.append(records.c.outcome != "done" if self.failed else records.c.outcome == "done")
+            succeeded = records.c.outcome.in_(SUCCEEDED)
+            found.append(~succeeded if self.failed else succeeded)
         return found
 
 
@@ -267,7 +268,7 @@ def _summary(row: Any) -> CallSummary:
         row.provider,
         row.model,
         row.operation,
-        cast(Outcome, row.outcome),
+        cast(Outcome, outcome_of(row)),
         row.started_at,
         row.seconds,
         row.seconds_to_first,

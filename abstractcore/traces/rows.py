@@ -38,6 +38,8 @@ _CONTENTS = frozenset({"input", "result", "arguments"})
 _NONE: Final = object()
 _ROW_BYTES: Final = 1_000
 """About how much memory the columns of a row take."""
+SUCCEEDED: Final = ("done", "discarded")
+_DISCARDED: Final = SUCCEEDED[1]
 _MOVED = "~"
 """The key of the names of values that are contents, in the order of the positions -1, -2 and so on."""
 _IN_COLUMNS = frozenset(
@@ -88,7 +90,7 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
         "provider": "" if is_tool else given.provider,
         "model": given.tool if is_tool else given.model,
         "operation": given.operation if isinstance(record, CallRecord) else "tool" if is_tool else given.kind,
-        "outcome": record.outcome,
+        "outcome": _DISCARDED if getattr(record, "discarded", False) and record.outcome == "done" else record.outcome,
         "started_at": record.started_at,
         "seconds": record.seconds,
         "seconds_to_first": getattr(record, "seconds_to_first", None),
@@ -112,6 +114,11 @@ def decoded(row: Any, bodies: Mapping[int, bytes]) -> TraceRecord:
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise SchemaError(f"the stored record {row.trace_id!r} is damaged: {type(error).__name__}") from None
     return from_data(_CLASSES[row.kind], data)
+
+
+def outcome_of(row: Any) -> str:
+    """Returns the outcome of the record of a row: answers that were asked for again have one of their own in costs."""
+    return "done" if row.outcome == _DISCARDED else row.outcome
 
 
 def tags_of(row: Any) -> dict[str, str]:
@@ -194,7 +201,7 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
     for number, name in enumerate(detail.pop(_MOVED, ()), 1):
         detail[name] = json.loads(bodies[-number])
     data: dict[str, Any] = {**_without_value(cls)}
-    data |= {"trace_id": row.trace_id, "parent_id": row.parent_id, "outcome": row.outcome}
+    data |= {"trace_id": row.trace_id, "parent_id": row.parent_id, "outcome": outcome_of(row)}
     data |= {"started_at": float(row.started_at), "seconds": float(row.seconds), "tags": tags_of(row)}
     if cls is ToolRecord:
         data |= {"tool": row.model, "cost": _cost(row.cost)}

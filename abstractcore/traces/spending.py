@@ -19,6 +19,7 @@ OTHER: Final = "other"
 """The value of the rest of a tag with more values."""
 SUMMED: Final = (
     "id",
+    "month",
     "kind",
     "trace_id",
     "provider",

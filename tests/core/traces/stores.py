@@ -32,17 +32,22 @@ def store(url: str) -> Iterator[TraceStore]:
     """An empty store."""
     opened = TraceStore(url)
     yield opened
-    if url.startswith("postgresql"):
-        with opened.database.writing() as connection:
-            POSTGRESQL.schema.tables.drop_all(connection)
-            connection.execute(text("DROP TABLE traces_version"))
-    opened.close()
+    remove(opened)
 
 
 @pytest.fixture
 def recorder() -> Recorder:
     """A recorder of no LLM."""
     return Recorder()
+
+
+def remove(store: TraceStore) -> None:
+    """Closes a store, and removes its tables from a PostgreSQL, which other tests use."""
+    if store.database.dialect == "postgresql":
+        with store.database.writing() as connection:
+            POSTGRESQL.schema.tables.drop_all(connection)
+            connection.execute(text("DROP TABLE traces_version"))
+    store.close()
 
 
 def a_call(

@@ -15,7 +15,7 @@ from abstractcore.database import DatabaseError
 from abstractcore.errors import AbstractCoreError, ConfigurationError, InvalidInputError, MissingExtraError
 from abstractcore.telemetry import Recorder
 from abstractcore.traces import TraceStore
-from tests.core.traces.stores import NOON, a_call, subscriber_of, write
+from tests.core.traces.stores import NOON, a_call, remove, subscriber_of, write
 from tests.postgresql import PostgreSQL
 
 SECONDS = 60
@@ -177,7 +177,7 @@ def test_server_that_stops_and_starts_again_loses_no_record(postgresql: PostgreS
         assert kept.flush(SECONDS)
     assert kept.lost == 0
     assert len(store.calls(since=NOON + 5, until=NOON + 7)) == 2
-    store.close()
+    remove(store)
 
 
 def test_threads_that_open_a_new_database_at_once_share_it(tmp_path: Path):

@@ -118,6 +118,28 @@ def test_record_with_the_same_id_replaces_the_earlier_one(store: TraceStore):
     assert_spend_is_the_sum_of_records(store)
 
 
+def test_answer_that_was_thrown_away_has_an_outcome_of_its_own(store: TraceStore):
+    discarded = a_call(cost="2", discarded=True)
+    write(store, a_call(cost="1"), discarded, a_call(cost="4", discarded=True, outcome="failed"))
+    found = {key[0]: sums.known for key, sums in sums_of(store, "outcome").items()}
+    assert found == {"done": 1, "discarded": 2, "failed": 4}
+    assert [(row.calls, row.failed) for row in store.costs(since=0)] == [(3, 1)]
+    assert [(row.calls, row.failed) for row in store.costs(by=["tag:a", "tag:b"], since=0)] == [(3, 1)]
+    assert (len(store.calls(failed=True)), len(store.calls(failed=False))) == (1, 2)
+    assert store.trace(discarded.trace_id).root.record == discarded
+
+
+def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore):
+    for first, second in (("loop", "loop"), ("other", "other")):
+        write(store, an_interaction(first, started_at=NOON, calls=1))
+        write(store, an_interaction(second, started_at=NOON + 40 * DAY, calls=3))
+    write(store, an_interaction("once", started_at=NOON), an_interaction("once", started_at=NOON + DAY, calls=5))
+    for trace_id, calls in (("loop", 3), ("other", 3), ("once", 5)):
+        record = store.trace(trace_id).root.record
+        assert isinstance(record, InteractionRecord)
+        assert (record.started_at, record.calls) == (NOON, calls)
+
+
 @settings(max_examples=15)
 @given(
     st.lists(
