@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, tabl
 from sqlalchemy import column as column_of
 
 from ..database import Database, Statement, copy_rows, lock
-from .contents import Content, packed, text_of
+from .contents import StoredContent, packed, text_of
 from .rows import EncodedRecord
 from .spending import SUMMED, SpendChanges
 from .tables import IDS, POSTGRESQL, TEXTS, contents, messages, records
@@ -107,14 +107,14 @@ class _Rows:
         """Returns numbers for new records."""
         return self._after(_LAST_RECORD, count)
 
-    def content_ids(self, wanted: Iterable[Content]) -> dict[bytes, int]:
+    def content_ids(self, wanted: Iterable[StoredContent]) -> dict[bytes, int]:
         """Writes the contents that are not stored; returns the numbers of all by their digests."""
         by_digest = {content.digest: content for content in wanted}
         found = {bytes(row.digest): row.id for row in _found(self.connection, _FIND_CONTENTS, list(by_digest))}
         new = [content for digest, content in by_digest.items() if digest not in found]
         return found | self.add_contents(new) if new else found
 
-    def add_contents(self, new: Sequence[Content]) -> dict[bytes, int]:
+    def add_contents(self, new: Sequence[StoredContent]) -> dict[bytes, int]:
         """Writes contents; returns their numbers by their digests."""
         numbered = dict(zip([content.digest for content in new], self._after(_LAST_CONTENT, len(new)), strict=True))
         rows: list[dict[str, Any]] = []
@@ -155,7 +155,7 @@ class _PostgreSQLRows(_Rows):
         rows = self.connection.execute(_NEXT_IDS, {"count": count})
         return [row[0] for row in rows]
 
-    def add_contents(self, new: Sequence[Content]) -> dict[bytes, int]:
+    def add_contents(self, new: Sequence[StoredContent]) -> dict[bytes, int]:
         self.connection.execute(_STAGE)
         rows = [
             (id, content.digest, *packed(content.body), text_of(content.body) if content.is_searched else "")

@@ -30,7 +30,7 @@ _TEXTS = frozenset({"text", "name", "arguments_text", "transcript"})
 """The fields of messages that are searched: as they are now for as long as there are stored indexes of their words."""
 
 
-class Content(NamedTuple):
+class StoredContent(NamedTuple):
     """A content, and whether its words are searched."""
 
     digest: bytes
@@ -38,13 +38,13 @@ class Content(NamedTuple):
     is_searched: bool
 
 
-def contents_of(body: bytes, *, searchable: bool) -> list[Content]:
+def contents_of(body: bytes, *, searchable: bool) -> list[StoredContent]:
     """Returns the content of JSON, and then those of the large files in it, which are left out of it."""
-    files: list[Content] = []
+    files: list[StoredContent] = []
     if len(body) > _FILE_FROM and _HAS_FILE in body:
         data = _without_files(json.loads(body), files)
         body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    return [Content(hashlib.sha256(body).digest(), body, searchable), *files]
+    return [StoredContent(hashlib.sha256(body).digest(), body, searchable), *files]
 
 
 def text_of(body: bytes) -> str:
@@ -100,7 +100,7 @@ def _strings(data: Any, *, only_texts: bool) -> Iterator[str]:
                 yield from _strings(each, only_texts=only_texts)
 
 
-def _without_files(value: Any, files: list[Content]) -> Any:
+def _without_files(value: Any, files: list[StoredContent]) -> Any:
     if isinstance(value, list):
         return [_without_files(each, files) for each in cast("list[Any]", value)]
     if not isinstance(value, dict):
@@ -111,5 +111,5 @@ def _without_files(value: Any, files: list[Content]) -> Any:
         file = base64.b64decode(data)
         if sha256_of(file) == result.get("sha256"):
             del result["data"]
-            files.append(Content(hashlib.sha256(file).digest(), file, False))
+            files.append(StoredContent(hashlib.sha256(file).digest(), file, False))
     return result

@@ -25,7 +25,7 @@ from ..schema import (
     from_data,
 )
 from ..schema.codec import json_of
-from .contents import Content, contents_of, deflated, inflated, sha256_of
+from .contents import StoredContent, contents_of, deflated, inflated, sha256_of
 from .tables import FILES_FROM
 
 PICODOLLARS: Final = Decimal(10) ** 12
@@ -57,7 +57,7 @@ class EncodedRecord:
     """A record as a row: `values` by the names of the columns, but for `id`, and contents by their positions."""
 
     values: dict[str, Any]
-    contents: list[tuple[int, Content]]
+    contents: list[tuple[int, StoredContent]]
 
     @property
     def size(self) -> int:
@@ -136,7 +136,7 @@ class _Contents:
     """The contents of a record that is encoded."""
 
     def __init__(self, searchable: bool) -> None:
-        self.found: list[tuple[int, Content]] = []
+        self.found: list[tuple[int, StoredContent]] = []
         self._searchable = searchable
         self._files = 0
 

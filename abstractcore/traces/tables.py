@@ -37,7 +37,7 @@ _number = BigInteger().with_variant(Integer, "sqlite")
 _time = Float(53)
 
 
-class StoredBytes(LargeBinary):
+class RawBytes(LargeBinary):
     """Bytes, read as the driver returns them: without a copy for each value that is written."""
 
     cache_ok = True
@@ -87,9 +87,9 @@ def _tables(*, postgresql: bool) -> Tables:
         Column("cost", _number),
         Column("estimated_cost", _number),
         Column("tags", Text),
-        Column("call_digest", StoredBytes),
-        Column("reply_digest", StoredBytes),
-        Column("detail", StoredBytes, nullable=False),
+        Column("call_digest", RawBytes),
+        Column("reply_digest", RawBytes),
+        Column("detail", RawBytes, nullable=False),
         PrimaryKeyConstraint(*(("id", "month") if postgresql else ("id",))),
         Index("traces_records_by_trace", "trace_id"),
         Index("traces_records_by_time", "started_at"),
@@ -101,10 +101,10 @@ def _tables(*, postgresql: bool) -> Tables:
         "traces_contents",
         metadata,
         Column("id", _number, primary_key=True, autoincrement=False),
-        Column("digest", StoredBytes, nullable=False),
+        Column("digest", RawBytes, nullable=False),
         Column("packed", SmallInteger, nullable=False),
         Column("searched", SmallInteger, nullable=False),
-        Column("body", StoredBytes, nullable=False),
+        Column("body", RawBytes, nullable=False),
         *([Column("search", TSVECTOR)] if postgresql else []),
         Index("traces_contents_by_digest", "digest", unique=True),
     )

@@ -26,7 +26,10 @@ def test_every_public_name_resolves_once():
 @pytest.mark.parametrize(
     "package",
     ["abstractcore"]
-    + [f"abstractcore.{name}" for name in ("database", "mcp", "ports", "schema", "telemetry", "testing", "tools")],
+    + [
+        f"abstractcore.{name}"
+        for name in ("database", "mcp", "ports", "schema", "telemetry", "testing", "tools", "traces")
+    ],
 )
 def test_names_that_are_imported_later_are_listed(package: str):
     """`dir()` is what editors and notebooks complete names from."""
@@ -200,6 +203,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.tools.loop_rules",
     "abstractcore.tools.tool",
     "abstractcore.tools.toolset",
+    "abstractcore.traces",
     "abstractcore.transport.async_http",
     "abstractcore.transport.clients",
     "abstractcore_media.audio.headers",
