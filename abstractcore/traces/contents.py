@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, cast
 
 _FILE_FROM: Final = 1_000
@@ -26,7 +27,8 @@ _DICTIONARY: Final = (
 )
 """A part of the format: what is stored can be read with the same one only. What is in most texts comes last."""
 _HAS_FILE = b'"form":"bytes"'
-_TEXTS = frozenset({"text", "name", "arguments_text", "transcript"})
+_MESSAGE = b'{"parts":['
+_TEXTS = re.compile(rb'"(?:text|name|arguments_text|transcript)":"([^"\\]*(?:\\.[^"\\]*)*)"')
 """The fields of messages that are searched: as they are now for as long as there are stored indexes of their words."""
 
 
@@ -51,9 +53,10 @@ def text_of(body: bytes) -> str:
     """Returns the text of a content whose words are searched: of a message, what people and models wrote; of other
     values, all that is text. The index of SQLite needs the same one again to remove it.
     """
-    data = json.loads(body.decode())
-    is_message = isinstance(data, dict) and {"parts", "role"} <= data.keys()
-    return "\n".join(_strings(data, only_texts=is_message))[:_SEARCHED]
+    if not body.startswith(_MESSAGE):
+        return "\n".join(_strings(json.loads(body.decode())))[:_SEARCHED]
+    text = b"\n".join(_TEXTS.findall(body)).decode()
+    return (json.loads(f'"{text}"', strict=False) if "\\" in text else text)[:_SEARCHED]
 
 
 def packed(body: bytes) -> tuple[int, bytes]:
@@ -88,16 +91,15 @@ def sha256_of(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def _strings(data: Any, *, only_texts: bool) -> Iterator[str]:
+def _strings(data: Any) -> Iterator[str]:
     if isinstance(data, str):
         yield data
     elif isinstance(data, list):
         for each in cast("list[Any]", data):
-            yield from _strings(each, only_texts=only_texts)
-    elif isinstance(data, Mapping):
-        for name, each in cast("Mapping[str, Any]", data).items():
-            if not only_texts or name in _TEXTS or isinstance(each, list | dict):
-                yield from _strings(each, only_texts=only_texts)
+            yield from _strings(each)
+    elif isinstance(data, dict):
+        for each in cast("dict[str, Any]", data).values():
+            yield from _strings(each)
 
 
 def _without_files(value: Any, files: list[StoredContent]) -> Any:

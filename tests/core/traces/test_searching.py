@@ -58,6 +58,14 @@ def test_calls_are_found_by_words(store: TraceStore):
         store.calls(text="*?")
 
 
+def test_words_beside_signs_of_json_are_found(store: TraceStore):
+    call = a_call('She said "no\\n" and\ttwice: {"text":"hidden"}\n\U0001f375 caf\u00e9', "A\\ B.")
+    write(store, call)
+    for word in ("said", "twice", "hidden", "caf\u00e9", "B", '"said no"'):
+        assert found(store, text=word) == [call.trace_id]
+    assert store.trace(call.trace_id).root.record == call
+
+
 def test_words_of_redacted_records_are_not_indexed(store: TraceStore):
     from abstractcore.traces.rows import encoded
 
