@@ -16,7 +16,7 @@ from ..private_files import private
 from ..schema import to_json
 from ..schema.base_error import install_hint
 from .queries import Filter, records_of, scores_of
-from .rows import dollars
+from .rows import dollars, in_calendar
 from .tables import records
 
 _CHUNK: Final = 500
@@ -75,8 +75,8 @@ def _export_table(database: Database, path: Path, wanted: Filter) -> int:
 
 def _of_table(row: Any) -> dict[str, Any]:
     values = {name: getattr(row, name) for name in _COLUMNS}
-    costs = {name: values[name] and dollars(values[name]) for name in ("cost", "estimated_cost")}
-    return {**values, **costs, "started_at": round(row.started_at * 1e6)}
+    costs = {name: None if values[name] is None else dollars(values[name]) for name in ("cost", "estimated_cost")}
+    return {**values, **costs, "started_at": round(in_calendar(row.started_at) * 1e6)}
 
 
 def _chunks(database: Database, wanted: Filter) -> Iterator[list[Any]]:

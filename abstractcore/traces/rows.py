@@ -30,8 +30,7 @@ from .tables import FILES_FROM
 
 PICODOLLARS: Final = Decimal(10) ** 12
 _LARGEST = 2**63 - 1
-_LAST_SECOND = 253_402_300_799
-"""Of the year 9999: a clock that is wrong gives times that no calendar has."""
+_LAST_SECOND = 253_402_300_799.0
 _LARGE = 500
 """A value whose JSON is longer is a content: tools are the same in many calls."""
 _CONTENTS = frozenset({"input", "result", "arguments"})
@@ -353,9 +352,14 @@ def _month_of_day(day: int) -> int:
 
 def _month(time: float) -> int:
     """Returns the month as a number such as 202611."""
-    return _month_of_day(int(min(max(time, 0), _LAST_SECOND)) // 86_400)
+    return _month_of_day(int(in_calendar(time)) // 86_400)
+
+
+def in_calendar(time: float) -> float:
+    """Returns a time from 1970 to 9999: a clock may be wrong."""
+    return min(max(time, 0.0), _LAST_SECOND)
 
 
 def hour_of(time: float) -> int:
     """Returns the hour since the epoch."""
-    return int(min(max(time, 0), _LAST_SECOND)) // 3_600
+    return int(in_calendar(time)) // 3_600

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.concurrency import ProcessWorker
 from abstractcore.database import DatabaseError
 from abstractcore.errors import ConfigurationError, InvalidInputError
 from abstractcore.schema import CallRecord, Message, TextPart, TraceRecord
@@ -150,22 +149,6 @@ def test_invalid_options_are_errors(store: TraceStore, recorder: Recorder, captu
 def test_keeping_is_not_pickled(store: TraceStore, recorder: Recorder):
     with store.keep_for(recorder) as kept, pytest.raises(InvalidInputError, match="neither copied nor pickled"):
         pickle.dumps(kept)
-
-
-def test_queue_of_a_forked_process_is_its_own(tmp_path: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ProcessWorker, "begun", _no_thread)
-    store = TraceStore(tmp_path / "traces.db")
-    kept = store.keep_for(recorder, "full")
-    subscriber_of(recorder)(a_call())
-    assert kept.waiting == 1
-    waiting: list[int] = []
-    kept._queues[os.getpid() + 1] = kept._queues.pop(os.getpid())  # pyright: ignore[reportPrivateUsage]
-    waiting.append(kept.waiting)
-    assert waiting == [0]
-
-
-def _no_thread(worker: ProcessWorker) -> Any:
-    raise RuntimeError("can't start new thread at interpreter shutdown")
 
 
 @pytest.mark.process

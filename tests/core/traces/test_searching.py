@@ -6,6 +6,7 @@ import json
 import stat
 import sys
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,16 @@ def test_parquet_without_pyarrow_names_the_package(store: TraceStore, tmp_path: 
     with pytest.raises(MissingExtraError, match="pip install pyarrow"):
         store.export(tmp_path / "traces.parquet")
     assert [*tmp_path.glob("*.parquet")] == []
+
+
+def test_parquet_table_has_the_columns(store: TraceStore, tmp_path: Path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not part of an extra")
+    write(store, a_call(cost="0.000000000001", tags={"team": "office"}), a_call(cost=None, at=1e300))
+    path = tmp_path / "traces.parquet"
+    assert store.export(path) == 2
+    rows = parquet.read_table(path).to_pylist()
+    assert [row["cost"] for row in rows] == [Decimal("0.000000000001"), None]
+    assert [row["started_at"].year for row in rows] == [2027, 9999]
 
 
 def test_times_are_read_as_users_write_them(store: TraceStore):
