@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 
 from ..errors import SchemaError
 from ..schema import (
@@ -98,6 +98,8 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
         "cached_tokens": usage.cached,
         "cost": _picodollars(getattr(record, "cost", None), "cost", detail),
         "estimated_cost": _picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
+        "retried_cost": _retried(record, "cost"),
+        "retried_estimated": _retried(record, "estimated_cost"),
         "tags": json.dumps(dict(record.tags), ensure_ascii=False) if record.tags else None,
         "call_digest": _digest(getattr(record, "call_digest", None), "call_digest", detail),
         "reply_digest": _digest(getattr(record, "reply_digest", None), "reply_digest", detail),
@@ -317,10 +319,24 @@ def _picodollars(cost: Decimal | None, name: str, detail: dict[str, bytes]) -> i
     if cost is None:
         return None
     amount = cost * PICODOLLARS
-    integer = min(int(amount.to_integral_value()), _LARGEST)
+    integer = _integer(amount)
     if integer != amount:
         detail[name] = f'"{cost:f}"'.encode()
     return integer
+
+
+def _retried(record: TraceRecord, name: Literal["cost", "estimated_cost"]) -> int | None:
+    """Returns the part of a cost that was spent on attempts which others followed; None if there is none."""
+    whole = getattr(record, name, None)
+    if not isinstance(record, CallRecord) or len(record.attempts) < 2 or whole is None:
+        return None
+    costs = [getattr(attempt, name) for attempt in record.attempts[:-1]]
+    part = min(sum((cost for cost in costs if cost is not None), Decimal(0)), whole)
+    return _integer(part * PICODOLLARS) or None
+
+
+def _integer(amount: Decimal) -> int:
+    return min(int(amount.to_integral_value()), _LARGEST)
 
 
 def _cost(picodollars: int | None) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import sub
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select
@@ -15,6 +16,8 @@ from .tables import SUMS, spend
 
 MOST_VALUES: Final = 1_000
 """So many values of a tag in an hour have rows of their own."""
+RETRIED: Final = "retried"
+"""The outcome of attempts that others followed, in sums: their costs are no part of those of the call's outcome."""
 OTHER: Final = "other"
 """The value of the rest of a tag with more values."""
 SUMMED: Final = (
@@ -32,6 +35,8 @@ SUMMED: Final = (
     "cached_tokens",
     "cost",
     "estimated_cost",
+    "retried_cost",
+    "retried_estimated",
     "tags",
 )
 """The columns of a record that its part in the sums depends on."""
@@ -64,13 +69,18 @@ class SpendChanges:
         """Adds a record, or takes it out with a `sign` of -1. An interaction has no costs of its own."""
         if row.kind == "interaction":
             return
-        sums = _sums(row)
         hour = hour_of(row.started_at)
+        parts = [(row.outcome, _sums(row))]
+        retried = _sums_of_retried(row)
+        if any(retried):
+            whole = parts[0][1]
+            parts = [(row.outcome, [*map(sub, whole, retried)]), (RETRIED, retried)]
         for tag, value in (("", ""), *tags_of(row).items()):
-            key = SpendKey(tag, hour, value, 0, row.kind, row.provider, row.model, row.operation, row.outcome)
-            total = self._sums[key]
-            for index, number in enumerate(sums):
-                total[index] += sign * number
+            for outcome, sums in parts:
+                key = SpendKey(tag, hour, value, 0, row.kind, row.provider, row.model, row.operation, outcome)
+                total = self._sums[key]
+                for index, number in enumerate(sums):
+                    total[index] += sign * number
 
     def write(self, connection: Connection) -> None:
         """Changes the rows, in one order, so that two transactions do not wait for each other."""
@@ -103,7 +113,12 @@ class SpendChanges:
         return result
 
 
-def _sums(row: Any) -> tuple[int, ...]:
+def _sums_of_retried(row: Any) -> Sequence[int]:
+    """Returns the part of a record's sums that was spent on attempts which others followed: it is no call."""
+    return (0, row.retried_cost or 0, row.retried_estimated or 0, 0, 0, 0, 0)
+
+
+def _sums(row: Any) -> Sequence[int]:
     """Returns what a record adds to each of `SUMS`."""
     is_unknown = row.kind == "call" and row.cost is None and row.estimated_cost is None
     tokens = (row.input_tokens or 0, row.output_tokens or 0, row.cached_tokens or 0)

@@ -118,9 +118,11 @@ class TraceStore(NotCopied):
         """Returns sums of costs, the dearest first, by "model", "provider", "operation", "outcome", "hour", "day" (in
         UTC), "tool", or a tag such as "tag:team".
 
-        The outcome of an answer that was thrown away and asked for again is "discarded". A group is None for calls
-        without the tag. The hours of `since` and `until` count whole. Sums by at most one tag do not read the calls,
-        and stay when these are removed. Raises `InvalidInputError` for another name.
+        The outcome of an answer that was thrown away and asked for again is "discarded", that of attempts which others
+        followed "retried". A group is None for calls without the tag. The hours of `since` and `until` count whole.
+
+        Sums by at most one tag do not read the calls, and stay when these are removed. Raises `InvalidInputError` for
+        another name.
         """
         since, until = self._time(since, "since"), self._time(until, "until")
         return self.database.read(lambda connection: costs.costs(connection, by, since, until))

@@ -86,6 +86,8 @@ def _tables(*, postgresql: bool) -> Tables:
         Column("cached_tokens", _number),
         Column("cost", _number),
         Column("estimated_cost", _number),
+        Column("retried_cost", _number),
+        Column("retried_estimated", _number),
         Column("tags", Text),
         Column("call_digest", RawBytes),
         Column("reply_digest", RawBytes),

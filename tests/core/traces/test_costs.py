@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import InteractionRecord, ToolRecord
+from abstractcore.schema import AttemptRecord, InteractionRecord, ToolRecord
 from abstractcore.traces import CostSums, TraceStore
 from abstractcore.traces import costs as costs_module
 from abstractcore.traces.batches import BatchWriter
@@ -54,9 +54,10 @@ def assert_spend_is_the_sum_of_records(store: TraceStore) -> None:
                 *(row.input_tokens, row.output_tokens, row.cached_tokens),
             )
             for row in connection.execute(select(spend))
-            if row.calls
         }
-    assert found == {tuple(key): sums for key, sums in wanted.items()}
+    assert {key: sums for key, sums in found.items() if any(sums)} == {
+        tuple(key): sums for key, sums in wanted.items() if any(sums)
+    }
 
 
 def test_known_estimated_and_unknown_are_three_sums(store: TraceStore):
@@ -127,6 +128,24 @@ def test_answer_that_was_thrown_away_has_an_outcome_of_its_own(store: TraceStore
     assert [(row.calls, row.failed) for row in store.costs(by=["tag:a", "tag:b"], since=0)] == [(3, 1)]
     assert (len(store.calls(failed=True)), len(store.calls(failed=False))) == (1, 2)
     assert store.trace(discarded.trace_id).root.record == discarded
+
+
+def test_attempts_that_others_followed_have_a_line_of_their_own(store: TraceStore):
+    attempts = (
+        AttemptRecord(1, NOON, 1.0, estimated_cost=Decimal("0.5")),
+        AttemptRecord(2, NOON, 1.0, 500, cost=Decimal("0.25")),
+        AttemptRecord(3, NOON, 1.0, 200, cost=Decimal(1)),
+    )
+    call = a_call(cost="1.25", estimated="0.5", attempts=attempts, tags={"team": "office"})
+    write(store, call, a_call(cost=None, attempts=attempts), a_call(cost="0.1", attempts=attempts))
+    assert store.trace(call.trace_id).root.record == call
+    found = {key[0]: (sums.known, sums.estimated) for key, sums in sums_of(store, "outcome").items()}
+    assert found == {"done": (Decimal(1), 0), "retried": (Decimal("0.35"), Decimal("0.5"))}
+    (row,) = store.costs(by=["tag:team", "model"], since=0)[:1]
+    assert (row.costs, row.calls, row.failed) == (CostSums(Decimal("1.25"), Decimal("0.5")), 1, 0)
+    write(store, replace(call, attempts=(), cost=Decimal(2), estimated_cost=None))
+    assert_spend_is_the_sum_of_records(store)
+    assert sums_of(store, "outcome")["retried",] == CostSums(Decimal("0.1"))
 
 
 def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore):
