@@ -34,8 +34,8 @@ def traces(setup: Setup) -> list[Row]:
     if programs() is None:
         return rows
     with running_postgresql() as server:
-        seconds = _written(TraceStore(server.url), 2 if setup.quick else 10)
-    return [*rows, Row("a row with its texts, PostgreSQL", seconds, goal=1 / 5_000)]
+        seconds = _written(TraceStore(server.url), 2 if setup.quick else 10, time.perf_counter)
+    return [*rows, Row("a row with its texts, PostgreSQL, time", seconds, goal=1 / 5_000)]
 
 
 def _calls(folder: Path, setup: Setup) -> list[Row]:
@@ -87,16 +87,16 @@ def _own(llm: LLM, count: int) -> Callable[[], float]:
 def _rows(folder: Path, setup: Setup) -> list[Row]:
     store = TraceStore(folder / "rows.db")
     batches = 5 if setup.quick else 30
-    seconds = _written(store, batches)
+    seconds = _written(store, batches, time.process_time)
     store.close()
     size = sum(path.stat().st_size for path in folder.glob("rows.db*"))
     return [
-        Row("a row with its texts, SQLite", seconds, goal=1 / 10_000),
+        Row("a row with its texts, SQLite, CPU time", seconds, goal=1 / 10_000),
         Row("bytes of a text trace", size / (batches * _BATCH), goal=1_000, is_count=True),
     ]
 
 
-def _written(store: TraceStore, batches: int) -> float:
+def _written(store: TraceStore, batches: int, clock: Callable[[], float]) -> float:
     """Returns the seconds for a record of the best batch: a question and an answer of its own, and a system message
     that all share.
     """
@@ -104,9 +104,9 @@ def _written(store: TraceStore, batches: int) -> float:
     rows = [[_another(record, next(numbers)) for _ in range(_BATCH)] for _ in range(batches)]
     times: list[float] = []
     for some in rows:
-        start = time.perf_counter()
+        start = clock()
         store._write([encoded(each, searchable=True) for each in some])  # pyright: ignore[reportPrivateUsage]
-        times.append((time.perf_counter() - start) / _BATCH)
+        times.append((clock() - start) / _BATCH)
     store.close()
     return min(times)
 

@@ -102,6 +102,7 @@ def create_llm(
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
+    services.keep_traces()
     pricing = _pricing(given.get("price"), session, name, services)
     tracing = Tracing(partial(services.records.listener, pricing))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))

@@ -40,7 +40,6 @@ else:
 
 _LAST_RECORDS_SECONDS = 2.0
 _TRACES_VARIABLE = "ABSTRACTCORE_TRACES"
-"""How much of each call is kept; without it, no code of traces is imported."""
 new_trace_id = partial(secrets.token_hex, 16)
 """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
 
@@ -92,6 +91,7 @@ class Services(NotCopied):
         self.new_id = new_id or new_trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
         self._async_runtime: concurrency.AsyncRuntime | None = None
+        self._keeps_traces = False
         self._registry = registry
         self._models = models
         self._artifacts = artifacts
@@ -219,6 +219,18 @@ class Services(NotCopied):
 
             for kind, policy in self._media_policy.items():
                 check_policy(kind, policy, self.registry.media_handlers)
+
+    def keep_traces(self) -> None:
+        """Begins to keep traces as the environment's `ABSTRACTCORE_TRACES` says; without it, imports no code of them.
+
+        Raises `ConfigurationError` for another value than "off", "redacted" or "full".
+        """
+        if self._keeps_traces or self.environment.get(_TRACES_VARIABLE, "off") in ("", "off"):
+            return
+        from ..traces.environment import keep_traces
+
+        keep_traces(self.environment, self.records)
+        self._keeps_traces = True
 
     @property
     def spare_cores(self) -> int:
@@ -358,10 +370,6 @@ def default_services() -> Services:
         )  # the first of several threads wins, which `cache` does not ensure
         if services is new:
             atexit.register(services.close)
-            if os.environ.get(_TRACES_VARIABLE, "off") not in ("", "off"):
-                from ..traces.environment import keep_traces
-
-                keep_traces(os.environ, services.records)
     return services
 
 

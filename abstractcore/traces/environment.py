@@ -13,6 +13,8 @@ from ..telemetry import Recorder
 from .store import STORE_VARIABLE, TraceStore
 
 CAPTURE_VARIABLE = "ABSTRACTCORE_TRACES"
+_stores: dict[str, TraceStore] = {}
+"""By place: the recorders of a process share them."""
 _log = logging.getLogger("abstractcore.traces")
 
 
@@ -30,7 +32,8 @@ def keep_traces(environment: Mapping[str, str], recorder: Recorder) -> None:
     if capture == "off":
         return
     try:
-        store = TraceStore(environment.get(STORE_VARIABLE) or None)
+        place = environment.get(STORE_VARIABLE, "")
+        store = _stores.get(place) or _stores.setdefault(place, TraceStore(place or None))
         store.keep_for(recorder, cast(Capture, capture))
     except AbstractCoreError as error:
         _log.warning("%s=%s has no effect: %s", CAPTURE_VARIABLE, capture, error)

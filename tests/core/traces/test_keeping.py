@@ -20,6 +20,7 @@ from abstractcore.errors import ConfigurationError, InvalidInputError
 from abstractcore.schema import CallRecord, Message, TextPart, TraceRecord
 from abstractcore.telemetry import Recorder
 from abstractcore.traces import TraceStore, keeping
+from abstractcore.traces import environment as environment_module
 from abstractcore.traces.environment import keep_traces
 from tests.core.traces.stores import a_call, subscriber_of
 from tests.forks import in_fork
@@ -174,6 +175,20 @@ def test_parent_and_forked_child_write_their_own_records(tmp_path: Path):
 def test_environment_keeps_nothing_unless_asked(recorder: Recorder, value: str):
     keep_traces({"ABSTRACTCORE_TRACES": value}, recorder)
     assert not recorder.wanted()
+
+
+def test_services_of_a_program_keep_traces_as_their_environment_says(tmp_path: Path):
+    place = tmp_path / "traces.db"
+    environment = {"ABSTRACTCORE_TRACES": "full", "ABSTRACTCORE_TRACES_STORE": str(place)}
+    for number in range(2):
+        services = Services(environment=environment)
+        for _ in range(2):
+            create_llm("scripted", replies=["Yes."], services=services).generate(f"Is it {number}?")
+        services.close()
+    store = environment_module._stores.pop(str(place))  # pyright: ignore[reportPrivateUsage]
+    store.close()
+    assert [len(store.calls(text=text)) for text in ("0", "1")] == [2, 2]
+    store.close()
 
 
 def test_environment_with_another_value_is_an_error(recorder: Recorder):
