@@ -28,6 +28,7 @@ from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations
 from abstractcore.registry import Registry
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
+from abstractcore.traces.keeping import MOST_BYTES_WAITING, MOST_WAITING
 from abstractcore_cli.app import app
 from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
 from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
@@ -89,6 +90,7 @@ COMPUTED = (
     ("media.md", f"a video is sent in pieces of {mebibytes(CHUNK_BYTES)}"),
     ("media.md", f"Up to {mebibytes(WHOLE_RECORDING_BYTES)}, WAV"),
     ("media.md", f"above {mebibytes(RECORDING_BYTES)}, some 40 minutes"),
+    ("observability.md", f"{MOST_WAITING:,} records or {mebibytes(MOST_BYTES_WAITING)} wait for it"),
     ("server.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
     ("abstracta2a", f"a card to {mebibytes(MOST_CARD_BYTES)}"),
     ("abstracta2a", f"`max_message_bytes`, {mebibytes(A2A_MESSAGE_BYTES)}"),
@@ -124,7 +126,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 33
+    assert walked == 34
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:

@@ -28,7 +28,7 @@ MOST_IN_BATCH = 1_000
 _MOST_BYTES_IN_BATCH = 8 * 1024 * 1024
 MOST_WAITING = 10_000
 """So many records wait for a database that fails; later ones are lost."""
-_MOST_BYTES_WAITING = 64 * 1024 * 1024
+MOST_BYTES_WAITING = 64 * 1024 * 1024
 _RETRY_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 _LAST_SECONDS = 2.0
@@ -122,7 +122,7 @@ class Keeping(NotCopied):
             return
         queue = self._queue()
         size = row.size
-        if len(queue.records) >= MOST_WAITING or (queue.size and queue.size + size > _MOST_BYTES_WAITING):
+        if len(queue.records) >= MOST_WAITING or (queue.size and queue.size + size > MOST_BYTES_WAITING):
             self._lose(1, self._failure or "the database is too slow")
             return
         queue.add(row, size)
