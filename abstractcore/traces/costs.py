@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from ..errors import InvalidInputError
 from ..schema import CallRecord, ToolRecord, TraceRecord
 from ..schema.base_error import shown
-from .rows import SUCCEEDED, dollars, hour_of
+from .column_values import SUCCEEDED, dollars, hour_of
 from .spending import MOST_VALUES
 from .tables import SUMS, records, spend
 

@@ -15,8 +15,8 @@ from ..errors import MissingExtraError
 from ..private_files import private
 from ..schema import to_json
 from ..schema.base_error import install_hint
+from .column_values import dollars, in_calendar
 from .queries import Filter, records_of, scores_of
-from .rows import dollars, in_calendar
 from .tables import records
 
 _CHUNK: Final = 500

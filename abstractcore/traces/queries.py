@@ -15,9 +15,10 @@ from ..database import Statement
 from ..errors import InvalidInputError
 from ..schema import CallRecord, Outcome, ToolRecord, TraceRecord
 from ..schema.base_error import shown
+from .column_values import SUCCEEDED, dollars, outcome_of, tags_of
 from .contents import unpacked
 from .costs import CostSums, tag_value
-from .rows import SUCCEEDED, decoded, dollars, outcome_of, tags_of
+from .rows import decoded
 from .tables import TEXTS, contents, messages, records, scores
 
 _MOST_NODES: Final = 10_000

@@ -7,11 +7,9 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from datetime import UTC, datetime
-from decimal import Decimal
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, cast
 
 from ..errors import SchemaError
 from ..schema import (
@@ -25,20 +23,26 @@ from ..schema import (
     from_data,
 )
 from ..schema.codec import json_of
+from .column_values import (
+    cost_of,
+    digest_of,
+    hex_of,
+    month_of,
+    outcome_in_sums,
+    outcome_of,
+    picodollars,
+    retried,
+    tags_of,
+)
 from .contents import StoredContent, contents_of, deflated, inflated, sha256_of
 from .tables import FILES_FROM
 
-PICODOLLARS: Final = Decimal(10) ** 12
-_LARGEST = 2**63 - 1
-_LAST_SECOND = 253_402_300_799.0
 _LARGE = 500
 """A value whose JSON is longer is a content: tools are the same in many calls."""
 _CONTENTS = frozenset({"input", "result", "arguments"})
 _NONE: Final = object()
 _ROW_BYTES: Final = 1_000
 """About how much memory the columns of a row take."""
-SUCCEEDED: Final = ("done", "discarded")
-_DISCARDED: Final = SUCCEEDED[1]
 _MOVED = "~"
 """The key of the names of values that are contents, in the order of the positions -1, -2 and so on."""
 _IN_COLUMNS = frozenset(
@@ -82,27 +86,27 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
     contents.move(detail)
     is_tool = isinstance(record, ToolRecord)
     values = {
-        "month": _month(record.started_at),
+        "month": month_of(record.started_at),
         "kind": _KINDS[cls],
         "trace_id": record.trace_id,
         "parent_id": record.parent_id,
         "provider": "" if is_tool else given.provider,
         "model": given.tool if is_tool else given.model,
         "operation": given.operation if isinstance(record, CallRecord) else "tool" if is_tool else given.kind,
-        "outcome": _DISCARDED if getattr(record, "discarded", False) and record.outcome == "done" else record.outcome,
+        "outcome": outcome_in_sums(record),
         "started_at": record.started_at,
         "seconds": record.seconds,
         "seconds_to_first": getattr(record, "seconds_to_first", None),
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cached_tokens": usage.cached,
-        "cost": _picodollars(getattr(record, "cost", None), "cost", detail),
-        "estimated_cost": _picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
-        "retried_cost": _retried(record, "cost"),
-        "retried_estimated": _retried(record, "estimated_cost"),
+        "cost": picodollars(getattr(record, "cost", None), "cost", detail),
+        "estimated_cost": picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
+        "retried_cost": retried(record, "cost"),
+        "retried_estimated": retried(record, "estimated_cost"),
         "tags": json.dumps(dict(record.tags), ensure_ascii=False) if record.tags else None,
-        "call_digest": _digest(getattr(record, "call_digest", None), "call_digest", detail),
-        "reply_digest": _digest(getattr(record, "reply_digest", None), "reply_digest", detail),
+        "call_digest": digest_of(getattr(record, "call_digest", None), "call_digest", detail),
+        "reply_digest": digest_of(getattr(record, "reply_digest", None), "reply_digest", detail),
         "detail": deflated(_object(detail)),
     }
     return EncodedRecord(values, contents.found)
@@ -115,22 +119,6 @@ def decoded(row: Any, bodies: Mapping[int, bytes]) -> TraceRecord:
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise SchemaError(f"the stored record {row.trace_id!r} is damaged: {type(error).__name__}") from None
     return from_data(_CLASSES[row.kind], data)
-
-
-def outcome_of(row: Any) -> str:
-    """Returns the outcome of the record of a row: answers that were asked for again have one of their own in costs."""
-    return "done" if row.outcome == _DISCARDED else row.outcome
-
-
-def tags_of(row: Any) -> dict[str, str]:
-    """Returns the tags of a row."""
-    return json.loads(row.tags) if row.tags else {}
-
-
-def dollars(picodollars: int) -> Decimal:
-    """Returns a stored amount in US dollars, exact."""
-    amount = Decimal(int(picodollars)) / PICODOLLARS
-    return amount.normalize() if amount else Decimal(0)
 
 
 class _Contents:
@@ -205,7 +193,7 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
     data |= {"trace_id": row.trace_id, "parent_id": row.parent_id, "outcome": outcome_of(row)}
     data |= {"started_at": float(row.started_at), "seconds": float(row.seconds), "tags": tags_of(row)}
     if cls is ToolRecord:
-        data |= {"tool": row.model, "cost": _cost(row.cost)}
+        data |= {"tool": row.model, "cost": cost_of(row.cost)}
         return {**data, **_with_files(detail, bodies)}
     first = row.seconds_to_first
     data |= {"provider": row.provider, "model": row.model, "seconds_to_first": first if first is None else float(first)}
@@ -213,8 +201,13 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
         return {**data, **detail, "kind": row.operation}
     counts = {"input": row.input_tokens, "output": row.output_tokens, "cached": row.cached_tokens}
     data["usage"] = {name: count for name, count in counts.items() if count is not None}
-    data |= {"operation": row.operation, "cost": _cost(row.cost), "estimated_cost": _cost(row.estimated_cost)}
-    data |= {"call_digest": _hex(row.call_digest), "reply_digest": _hex(row.reply_digest), "call": None, "reply": None}
+    data |= {"operation": row.operation, "cost": cost_of(row.cost), "estimated_cost": cost_of(row.estimated_cost)}
+    data |= {
+        "call_digest": hex_of(row.call_digest),
+        "reply_digest": hex_of(row.reply_digest),
+        "call": None,
+        "reply": None,
+    }
     data |= detail
     count = 0
     if data["call"] is not None:
@@ -312,70 +305,3 @@ def _more_than_counts(usage: Usage) -> bool:
     """Whether it has more than the counts that have columns."""
     more = (usage.cache_written, usage.reasoning, usage.input_audio, usage.output_audio, usage.billing)
     return any(each is not None for each in more)
-
-
-def _picodollars(cost: Decimal | None, name: str, detail: dict[str, bytes]) -> int | None:
-    """Returns a cost as an integer; one that is none is in the details too."""
-    if cost is None:
-        return None
-    amount = cost * PICODOLLARS
-    integer = _integer(amount)
-    if integer != amount:
-        detail[name] = f'"{cost:f}"'.encode()
-    return integer
-
-
-def _retried(record: TraceRecord, name: Literal["cost", "estimated_cost"]) -> int | None:
-    """Returns the part of a cost that was spent on attempts which others followed; None if there is none."""
-    whole = getattr(record, name, None)
-    if not isinstance(record, CallRecord) or len(record.attempts) < 2 or whole is None:
-        return None
-    costs = [getattr(attempt, name) for attempt in record.attempts[:-1]]
-    part = min(sum((cost for cost in costs if cost is not None), Decimal(0)), whole)
-    return _integer(part * PICODOLLARS) or None
-
-
-def _integer(amount: Decimal) -> int:
-    return min(int(amount.to_integral_value()), _LARGEST)
-
-
-def _cost(picodollars: int | None) -> str | None:
-    return None if picodollars is None else f"{dollars(picodollars):f}"
-
-
-def _digest(digest: str | None, name: str, detail: dict[str, bytes]) -> bytes | None:
-    if digest is None:
-        return None
-    try:
-        found = bytes.fromhex(digest)
-    except ValueError:
-        found = b""
-    if found.hex() == digest:
-        return found
-    detail[name] = json_of(digest)
-    return None
-
-
-def _hex(digest: bytes | None) -> str | None:
-    return None if digest is None else bytes(digest).hex()
-
-
-@cache
-def _month_of_day(day: int) -> int:
-    date = datetime.fromtimestamp(day * 86_400, UTC)
-    return date.year * 100 + date.month
-
-
-def _month(time: float) -> int:
-    """Returns the month as a number such as 202611."""
-    return _month_of_day(int(in_calendar(time)) // 86_400)
-
-
-def in_calendar(time: float) -> float:
-    """Returns a time from 1970 to 9999: a clock may be wrong."""
-    return min(max(time, 0.0), _LAST_SECOND)
-
-
-def hour_of(time: float) -> int:
-    """Returns the hour since the epoch."""
-    return int(in_calendar(time)) // 3_600

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..database import Statement
-from .rows import hour_of, tags_of
+from .column_values import hour_of, tags_of
 from .tables import SUMS, spend
 
 MOST_VALUES: Final = 1_000

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..copying import NotCopied
-from ..database import Database
+from ..database import Database, DatabaseReplacedError
 from ..errors import InvalidInputError
 from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
@@ -24,6 +25,7 @@ from .tables import POSTGRESQL, SQLITE
 from .times import When, seconds_of
 
 STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
+_log = logging.getLogger("abstractcore.traces")
 
 
 class TraceStore(NotCopied):
@@ -49,11 +51,9 @@ class TraceStore(NotCopied):
             place = data_folder() / "traces.db"
         elif isinstance(place, str) and "://" not in place:
             place = Path(place).expanduser()
-        self._database = Database(place)
-        self._schema = (POSTGRESQL if self._database.dialect == "postgresql" else SQLITE).schema
+        self._place = place
         self._opening = threading.Lock()
-        self._is_open = False
-        self._writer = BatchWriter(self._database)
+        self._open(Database(place))
         self._pruner = Pruner(self._database, keep_days, keep_bytes)
         self._keepings: list[Keeping] = []
 
@@ -160,11 +160,27 @@ class TraceStore(NotCopied):
             keeping.close()
         self._database.close()
 
+    def _open(self, database: Database) -> None:
+        """Uses a database, whose tables are made when it is first used."""
+        self._database = database
+        self._schema = (POSTGRESQL if database.dialect == "postgresql" else SQLITE).schema
+        self._writer = BatchWriter(database)
+        self._is_open = False
+
     def _write(self, batch: Sequence[EncodedRecord]) -> None:
-        database = self.database
-        folded = self._writer.write(batch)
+        try:
+            folded = self._written(batch)
+        except DatabaseReplacedError as error:  # someone removed the file, to be rid of what was in it
+            _log.warning("traces are written to a new file: %s", error.message)
+            self._database.close()
+            self._open(Database(self._place))
+            folded = self._written(batch)
         costs.warn_of_folded(folded)
-        self._pruner.after(database, len(batch))
+        self._pruner.after(self._database, len(batch))
+
+    def _written(self, batch: Sequence[EncodedRecord]) -> set[str]:
+        _ = self.database
+        return self._writer.write(batch)
 
     @staticmethod
     def _time(when: When, path: str) -> float | None:

@@ -130,10 +130,17 @@ def test_full_disk_is_reported_and_ends(place: Path, recorder: Recorder):
     store.close()
 
 
-def test_removed_file_is_made_again_by_another_store(place: Path):
-    place.unlink()
+def test_file_that_was_removed_is_made_again(place: Path, recorder: Recorder, caplog: pytest.LogCaptureFixture):
     store = TraceStore(place)
-    assert store.calls() == []
+    with store.keep_for(recorder, "full") as kept:
+        subscriber_of(recorder)(a_call("Before?"))
+        assert kept.flush(SECONDS)
+        for path in place.parent.iterdir():
+            path.unlink()
+        subscriber_of(recorder)(a_call("After?"))
+        assert kept.flush(SECONDS)
+    assert "traces are written to a new file" in caplog.text
+    assert (kept.lost, len(store.calls(text="after")), len(store.calls())) == (0, 1, 1)
     store.close()
 
 
