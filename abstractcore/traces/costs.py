@@ -35,6 +35,7 @@ _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "to
 _TAG = "tag:"
 _EXACT: Final = Context(prec=100, traps=[])
 _NO_DOLLARS = Decimal(0)
+_PART: Final = 10**9
 _SECONDS_AN_HOUR: Final = 3_600
 _log = logging.getLogger("abstractcore.traces")
 _warned: set[str] = set()
@@ -149,12 +150,13 @@ def _sums_of_spend(
             spend.c.folded.label("folded"),
             func.sum(case((counted, spend.c.calls), else_=0)).label("calls"),
             func.sum(case((counted & ~spend.c.outcome.in_(SUCCEEDED), spend.c.calls), else_=0)).label("failed"),
-            *(func.sum(spend.c[name]).label(name) for name in SUMS[1:]),
+            *_amounts(spend.c.known, spend.c.estimated),
+            *(func.sum(spend.c[name]).label(name) for name in SUMS[3:]),
         )
         .where(spend.c.tag == tag, *_hours(spend.c.hour, since, until), *_only(spend, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
     )
-    return [*connection.execute(statement).mappings()]
+    return [_whole(row) for row in connection.execute(statement).mappings()]
 
 
 def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str]) -> list[Any]:
@@ -192,15 +194,28 @@ def _from_records(connection: Connection, names: Sequence[str], since: float | N
             literal(0).label("folded"),
             total(case((counted, 1), else_=0)).label("calls"),
             total(case((counted & ~records.c.outcome.in_(SUCCEEDED), 1), else_=0)).label("failed"),
-            total(records.c.cost).label("known"),
-            total(records.c.estimated_cost).label("estimated"),
+            *_amounts(records.c.cost, records.c.estimated_cost),
             total(case((is_unknown, 1), else_=0)).label("unknown"),
             *(total(records.c[name]).label(name) for name in SUMS[4:]),
         )
         .where(records.c.kind != "interaction", *_hours(hour, since, until), *_only(records, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
     )
-    return [*connection.execute(statement).mappings()]
+    return [_whole(row) for row in connection.execute(statement).mappings()]
+
+
+def _amounts(known: ColumnElement[Any], estimated: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+    """Returns the sums of amounts, each in two parts: SQLite adds up integers of 64 bits only, $9,223,372."""
+    return [
+        func.coalesce(func.sum(part), 0).label(f"{name}_{label}")
+        for name, column in (("known", known), ("estimated", estimated))
+        for label, part in (("high", column // _PART), ("low", column % _PART))
+    ]
+
+
+def _whole(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Returns a row with the sums of amounts in one part."""
+    return {**row, **{name: row[f"{name}_high"] * _PART + row[f"{name}_low"] for name in ("known", "estimated")}}
 
 
 def _group(table: Any, hour: Any, name: str) -> ColumnElement[Any]:

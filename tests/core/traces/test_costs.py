@@ -203,6 +203,14 @@ def test_tag_with_too_many_values_is_folded_and_says_so(
     assert sums_of(store, "model") == {("small",): CostSums(Decimal(10))}
 
 
+def test_sums_above_what_an_integer_of_a_database_holds_are_exact(store: TraceStore):
+    cost = "9000000.000000000001"
+    write(store, *[a_call(cost=cost, at=NOON + number * HOUR, tags={"a": "b", "c": "d"}) for number in range(3)])
+    for by in (["model"], ["tag:a"], ["tag:a", "tag:c"]):
+        (row,) = [row for row in store.costs(by=by, since=0) if row.calls]
+        assert row.costs.known == 3 * Decimal(cost)
+
+
 def test_million_tag_values_leave_a_bounded_table(store: TraceStore):
     writer = BatchWriter(store.database)
     for start in range(0, 5_000, 1_000):
