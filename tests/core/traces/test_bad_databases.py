@@ -96,14 +96,10 @@ def test_locked_database_delays_records_and_no_call(place: Path, monkeypatch: py
     store.close()
 
 
-def test_read_only_database_is_read(place: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch):
-    def refuse(connection: Any) -> None:
-        connection.execute("PRAGMA query_only = ON")
-
+def test_read_only_database_is_read(place: Path, recorder: Recorder):
     store = TraceStore(place)
-    assert len(store.calls()) == 1
     with store.database.reading() as connection:
-        refuse(connection.connection.cursor())
+        connection.exec_driver_sql("PRAGMA query_only = ON")
     with store.keep_for(recorder, "full") as kept:
         subscriber_of(recorder)(a_call())
         assert not kept.flush(SECONDS)

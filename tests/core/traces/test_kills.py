@@ -13,8 +13,10 @@ import pytest
 
 from abstractcore.traces import TraceStore
 from tests.chaos_server import PATIENCE_SECONDS
+from tests.core.traces.stores import remove
 from tests.core.traces.test_costs import assert_spend_is_the_sum_of_records
 from tests.documents import ROOT
+from tests.postgresql import PostgreSQL
 
 _BATCH = 20
 _PROGRAM = Path(__file__).with_name("writing_program.py")
@@ -56,6 +58,18 @@ def test_killed_process_leaves_sums_that_are_those_of_the_calls(tmp_path: Path, 
     place = str(tmp_path / "traces.db")
     batches = kill_while_it_writes(place, chosen.uniform(0, 0.2), chosen.randrange(1, 10))
     check(place, batches)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_process_leaves_a_postgresql_whose_sums_are_those_of_the_calls(postgresql: PostgreSQL, seed: int):
+    chosen = random.Random(seed)
+    batches = kill_while_it_writes(postgresql.url, chosen.uniform(0, 0.3), chosen.randrange(1, 10))
+    store = TraceStore(postgresql.url)
+    with store.database.writing() as connection:  # what the server still does for the killed process ends before
+        connection.exec_driver_sql("LOCK TABLE traces_records IN ACCESS EXCLUSIVE MODE")
+    check(postgresql.url, batches)
+    remove(store)
 
 
 @pytest.mark.process

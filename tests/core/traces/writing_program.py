@@ -12,20 +12,18 @@ from tests.core.traces.stores import a_call, write
 def main() -> None:
     store = TraceStore(sys.argv[1])
     for batch in itertools.count():
-        team = {"team": f"team-{batch % 3}"}
         calls = [
-            a_call(f"Question {batch}.{number}?", cost=None if number == 7 else "0.000001", tags=team)
+            a_call(
+                f"Question {batch}.{number}?",
+                cost=None if number == 7 else "0.000001",
+                trace_id=f"{batch}-{number}",
+                tags={"team": f"team-{batch % 3}"},
+            )
             for number in range(20)
         ]
-        write(
-            store, *(call.__class__(**{**fields_of(call), "trace_id": f"{batch}-{i}"}) for i, call in enumerate(calls))
-        )
+        write(store, *calls)
         sys.stdout.write(f"{batch}\n")
         sys.stdout.flush()
-
-
-def fields_of(call: object) -> dict[str, object]:
-    return {name: getattr(call, name) for name in type(call).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 main()
