@@ -48,8 +48,8 @@ _OF_VENDORS = (
 )
 
 
-settings.register_profile("suite", derandomize=True, database=None, max_examples=40)
-settings.register_profile("fuzz", derandomize=False, print_blob=True, max_examples=100)
+settings.register_profile("suite", derandomize=True, database=None, max_examples=40, deadline=None)
+settings.register_profile("fuzz", derandomize=False, print_blob=True, max_examples=100, deadline=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
