@@ -101,6 +101,7 @@ from .transports import (
 )
 
 with _LazyImports(globals()):
+    from .budgets import Account as Account, Balance as Balance, BudgetLedger as BudgetLedger, Reserving as Reserving
     from .capabilities import (
         BACKEND_METHODS as BACKEND_METHODS,
         BackendEntry as BackendEntry,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, Union, cast, runtime_checkable
@@ -352,3 +353,8 @@ class AttemptMiddleware(Protocol):
 Middleware: TypeAlias = CallMiddleware | AttemptMiddleware
 CallNext: TypeAlias = Callable[[CallContext], Awaitable[Answer]]
 AttemptNext: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
+
+current_budgets: ContextVar[tuple[Any, ...]] = ContextVar("abstractcore_budgets", default=())
+"""The budgets of the calls and the `with` blocks that this code runs in, outermost first: they hold for further calls
+that are made here. It is here, and not with budgets, which a call without any does not import.
+"""

@@ -128,6 +128,11 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
     return max(Decimal(0), _EXACT.subtract(dollars, _dollars(charges) or Decimal(0)))
 
 
+def charge_of(response: BilledResponse, pricing: Pricing) -> Cost:
+    """Returns the cost of one response, with what it reports apart from its counts."""
+    return _sum([pricing.charge(each) for each in _charged_apart(response)])
+
+
 def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:
     """Yields a response, and then what it reports of tokens that are not among its counts: each has the prices of its
     own model, and of its own size. A reported cost is that of all.
