@@ -118,7 +118,7 @@ class Budget(NotCopied):
         ledger: BudgetLedger | Database | str | Path | None = None,
     ) -> None:
         self.usd = _limit(usd)
-        self.per = check_period(per)
+        self.per: Period | None = check_period(per)
         self.by = _check_by(by)
         self.name = _check_name(name) or _usual_name(self.usd, self.per, self.by)
         self.on_exceeded = _check_substitute(on_exceeded)
@@ -240,7 +240,8 @@ def checked_budgets(given: object) -> tuple[Budget, ...]:
 
 def _limit(given: object) -> Decimal:
     if isinstance(given, str):
-        raise InvalidInputError("expected a number, got str", path="usd", hint="For example: usd=5 or usd=Decimal('0.25').")
+        hint = "For example: usd=5 or usd=Decimal('0.25')."
+        raise InvalidInputError("expected a number, got str", path="usd", hint=hint)
     usd = as_price(given, "usd")
     if not 0 < usd <= _MOST_DOLLARS:
         raise InvalidInputError(
@@ -289,8 +290,8 @@ def _check_substitute(given: object) -> object:
 
 
 def _check_unpriced(given: object) -> Unpriced:
-    if given == "refuse" or given == "allow":
-        return given
+    if given in ("refuse", "allow"):
+        return cast("Unpriced", given)
     return as_price(given, "unpriced")
 
 
@@ -332,5 +333,3 @@ def _ledger(given: object, per: Period | None) -> BudgetLedger:
         problem = f"expected a path, a URL or a ledger, got {type(given).__name__}"
         raise InvalidInputError(problem, path="ledger", hint="For example: ledger='sqlite:///budgets.db'.")
     return DatabaseLedger(given)
-
-

@@ -35,7 +35,7 @@ from ..ports import (
     OperationResult,
     Pricing,
 )
-from ..ports.budgets import Account, Balance, Reserving
+from ..ports.budgets import Account, Balance
 from ..schema import CallWarning, ModelReply, partial_reply
 from ..schema.base_error import one_line
 from .budget import Budget, as_dollars, picodollars, shown_dollars
@@ -185,19 +185,19 @@ class AttemptCharge:
                 continue
             account, group = budget.account(self._context, self._estimate.now)
             found = await self._reserve_in(budget, account, group, amount)
-            if found.id is None:
+            if isinstance(found, Balance):
                 self._release()
-                return _Refusal(budget, account, group, amount, found.balance)
+                return _Refusal(budget, account, group, amount, found)
         return None
 
-    async def _reserve_in(self, budget: Budget, account: Account, group: str | None, amount: int) -> Reserving:
+    async def _reserve_in(self, budget: Budget, account: Account, group: str | None, amount: int) -> int | Balance:
         now, ledger = self._estimate.now, budget.ledger
         expires_at = now + self._seconds_left() + _LATE_SECONDS
 
-        def reserve() -> Reserving:
+        def reserve() -> int | Balance:
             found = ledger.reserve(account, amount, now, expires_at)
-            if found.id is not None:
-                self._reserved.append(_Reservation(budget, account, group, found.id))
+            if not isinstance(found, Balance):
+                self._reserved.append(_Reservation(budget, account, group, found))
                 if self._is_abandoned:
                     self._release()
             return found

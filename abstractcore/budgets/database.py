@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..database import CommitUnknownError, Database, Schema, Statement, reads, writes
-from ..ports.budgets import Account, Balance, Reserving
+from ..ports.budgets import Account, Balance
 
 _KEEP_SECONDS: Final = 86_400.0
 """How long the account of a past window is kept: calls that began in it may still run."""
@@ -120,15 +120,17 @@ class DatabaseLedger:
     @writes
     def reserve(
         self, connection: Connection, account: Account, amount: int, now: float, expires_at: float
-    ) -> Reserving:
+    ) -> int | Balance:
         """As `BudgetLedger.reserve`: one conditional UPDATE, and the reservation with its expiry."""
         values = {"account": account.key, "given": min(amount, _MOST // 4), "most": account.limit}
-        if not _reserve.run(connection, **values):
-            if not self._makes_room(connection, account, now) or not _reserve.run(connection, **values):
-                return Reserving(None, _balance_of(connection, account))
+        fits = bool(_reserve.run(connection, **values))
+        if not fits and self._makes_room(connection, account, now):
+            fits = bool(_reserve.run(connection, **values))
+        if not fits:
+            return _balance_of(connection, account)
         id = secrets.randbits(63)
         _note.run(connection, id=id, account=account.key, given=values["given"], expires=expires_at)
-        return Reserving(id, _balance_of(connection, account))
+        return id
 
     def settle(self, account: Account, id: int, amount: int) -> Balance:
         """As `BudgetLedger.settle`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from decimal import Decimal
 from typing import Any, Final, NamedTuple, cast
 
 from ..files.token_estimates import estimated_tokens
@@ -146,8 +145,7 @@ class AttemptEstimate:
         return math.ceil(self._usual.output or 0)
 
     def _amount(self, tokens: int, output: int) -> Amount:
-        """Returns the cost of so many tokens, for models without tokens of the characters or the length of the input.
-        """
+        """Returns the cost of so many tokens; of the characters or the length of the input where these have a price."""
         context, now = self._context, self.now
         key = (tokens, output, context.terms, context.input.model, int(now // 3600), id(self._pricing))
         known = self._costs.get(key)
@@ -219,5 +217,3 @@ def _tokens_of(reply: ModelReply) -> int:
         if isinstance(part, TextPart | ReasoningPart | ToolCall)
     )
     return sum(map(text_tokens, texts))
-
-

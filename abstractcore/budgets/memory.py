@@ -7,7 +7,7 @@ import os
 import threading
 from typing import Final
 
-from ..ports.budgets import Account, Balance, Reserving
+from ..ports.budgets import Account, Balance
 
 _FIRST_SWEEP: Final = 256
 """The number of accounts from which on those of past windows are forgotten."""
@@ -61,7 +61,7 @@ class MemoryLedger:
         self._process = _process
         self._sweep_at = _FIRST_SWEEP
 
-    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> Reserving:
+    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> int | Balance:
         """As `BudgetLedger.reserve`."""
         with _lock:
             sums = self._sums.get(account.key)
@@ -70,11 +70,11 @@ class MemoryLedger:
             if sums.spent + sums.reserved + amount > account.limit:
                 sums.expire(now)
                 if sums.spent + sums.reserved + amount > account.limit:
-                    return Reserving(None, sums.balance())
+                    return sums.balance()
             id = next(self._ids)
             sums.held[id] = (amount, expires_at)
             sums.reserved += amount
-            return Reserving(id, sums.balance())
+            return id
 
     def settle(self, account: Account, id: int, amount: int) -> Balance:
         """As `BudgetLedger.settle`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from ..errors import InvalidInputError
 from ..schema.base_error import shown
@@ -54,7 +54,9 @@ def window_at(period: Period | None, at: float) -> Window:
 def check_period(given: object) -> Period | None:
     """Returns a period; raises `InvalidInputError` for another value."""
     if given is None or (isinstance(given, str) and given in PERIODS):
-        return given  # pyright: ignore[reportReturnType]
+        return cast("Period | None", given)
     raise InvalidInputError(
-        f"expected {', '.join(map(repr, PERIODS))} or None, got {shown(given)}", path="per", hint="For example: per='day'."
+        f"expected {', '.join(map(repr, PERIODS))} or None, got {shown(given)}",
+        path="per",
+        hint="For example: per='day'.",
     )

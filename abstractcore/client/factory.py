@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
 from ..middleware import Budgeting, Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_help import takes
-from ..ports import CAPABILITIES, Answer, CallContext, Price, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
+from ..ports import (
+    CAPABILITIES,
+    Answer,
+    CallContext,
+    Price,
+    Pricing,
+    Provider,
+    ProviderConfig,
+    ProviderServices,
+    ProviderSession,
+)
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs

@@ -1,8 +1,8 @@
 """The middleware of every LLM: retry, the deadline, tracing, and the wrapper of the user's own.
 
-`Retry` repeats transient failures, with exponential backoff and jitter. `Budgeting` checks budgets. `Deadline` ends an attempt when the time of the
-call is over, `Tracing` reports the end of every call, and `UserMiddleware` checks what a user's middleware
-returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
+`Retry` repeats transient failures, with exponential backoff and jitter. `Deadline` ends an attempt when the time of the
+call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and `UserMiddleware` checks what a
+user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
 """
 
 from __future__ import annotations
@@ -117,7 +117,9 @@ class Budgeting:
     a request that another one answers costs nothing. Without budgets it adds no stack frame, and imports nothing.
     """
 
-    def __init__(self, budgets: Sequence[Budget], pricing: Pricing, profile: ModelProfile, substitute: Substitute) -> None:
+    def __init__(
+        self, budgets: Sequence[Budget], pricing: Pricing, profile: ModelProfile, substitute: Substitute
+    ) -> None:
         self._budgets = tuple(budgets)
         self._pricing = pricing
         self._profile = profile

@@ -24,15 +24,6 @@ class Balance(NamedTuple):
     reserved: int = 0
 
 
-class Reserving(NamedTuple):
-    """The result of an attempt to reserve: the id of the reservation, None if it was refused, and the balance of the
-    account, with this reservation in it.
-    """
-
-    id: int | None
-    balance: Balance
-
-
 class BudgetLedger(Protocol):
     """Keeps accounts. All methods may be called from any thread, and in a forked process.
 
@@ -44,9 +35,9 @@ class BudgetLedger(Protocol):
         """Whether methods wait."""
         ...
 
-    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> Reserving:
-        """Reserves `amount`, unless it does not fit beside what is spent and reserved: in one step, so that two callers
-        never reserve the same rest.
+    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> int | Balance:
+        """Reserves `amount` and returns the id of the reservation; or returns the balance beside which it does not fit.
+        It is one step: two callers never reserve the same rest.
 
         A reservation that is neither settled nor released by `expires_at` no longer counts: its process was killed.
         """
