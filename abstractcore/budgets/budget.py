@@ -202,9 +202,10 @@ class Budget(NotCopied):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        budgets = [*current_budgets.get()]
-        last = len(budgets) - 1 - budgets[::-1].index(self)
-        current_budgets.set((*budgets[:last], *budgets[last + 1 :]))
+        budgets = [*reversed(current_budgets.get())]
+        if self in budgets:  # unless the block of a generator ends in another task than it began in
+            budgets.remove(self)
+            current_budgets.set(tuple(reversed(budgets)))
 
     def __repr__(self) -> str:
         details = "".join(f", {key}={value!r}" for key, value in (("per", self.per), ("by", self.by)) if value)

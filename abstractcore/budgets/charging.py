@@ -31,15 +31,13 @@ from ..ports import (
     CallEnd,
     DeltaStream,
     MeteredStream,
-    ModelProfile,
     OperationResult,
-    Pricing,
 )
 from ..ports.budgets import Account, Balance
 from ..schema import CallWarning, ModelReply, partial_reply
 from ..schema.base_error import one_line
 from .budget import Budget, as_dollars, picodollars, shown_dollars
-from .estimates import Amount, AttemptEstimate
+from .estimates import Amount, AttemptEstimate, PricedModel
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.1
@@ -97,19 +95,10 @@ class _Refusal(NamedTuple):
         return error
 
 
-async def charged_attempt(
-    budgets: Sequence[Budget],
-    attempt: Attempt,
-    next: AttemptNext,
-    pricing: Pricing,
-    profile: ModelProfile,
-    costs: dict[Any, Amount],
-) -> Answer:
-    """Makes an attempt that fits into all budgets; raises `BudgetExceededError` before it is sent. `costs` are those of
-    sizes at this pricing, which are computed once.
-    """
+async def charged_attempt(budgets: Sequence[Budget], attempt: Attempt, next: AttemptNext, model: PricedModel) -> Answer:
+    """Makes an attempt of a model that fits into all budgets; raises `BudgetExceededError` before it is sent."""
     context = attempt.context
-    charge = AttemptCharge(budgets, context, AttemptEstimate(attempt, pricing, profile, costs))
+    charge = AttemptCharge(budgets, context, AttemptEstimate(attempt, model))
     await charge.reserve()
     attempts, responses = len(context.attempts), len(context.responses)
     try:
@@ -181,11 +170,11 @@ class AttemptCharge:
     async def _reserve_each(self) -> _Refusal | None:
         for budget in self._budgets:
             amount = self._amount_for(budget)
-            if amount is None:
-                continue
             account, group = budget.account(self._context, self._estimate.now)
             found = await self._reserve_in(budget, account, group, amount)
             if isinstance(found, Balance):
+                if not amount and self._expected.picodollars == 0:
+                    continue  # it costs nothing, whatever is left
                 self._release()
                 return _Refusal(budget, account, group, amount, found)
         return None
@@ -211,11 +200,11 @@ class AttemptCharge:
             self._release()
             raise
 
-    def _amount_for(self, budget: Budget) -> int | None:
-        """Returns what to reserve; None for a call that is known to cost nothing."""
+    def _amount_for(self, budget: Budget) -> int:
+        """Returns what to reserve."""
         expected = self._expected
         if expected.picodollars is not None:
-            return expected.picodollars or None
+            return expected.picodollars
         if budget.unpriced == "refuse":
             raise _unpriced(budget, self._context, expected.reason)
         if budget.unpriced != "allow":

@@ -35,7 +35,7 @@ class Amount(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Usual:
+class Usual:
     """What the answers of a model to one operation were like. A larger value counts at once, smaller ones slowly: an
     estimate is rather too high.
     """
@@ -45,33 +45,41 @@ class _Usual:
     cost: float | None = None
 
 
-_usual: dict[tuple[str, str, str], _Usual] = {}
-"""By provider, model and operation. Changes of two threads at once may lose one: these are estimates."""
-
-
 def _towards(known: float | None, observed: float) -> float:
     return observed if known is None else max(observed, known + _WEIGHT * (observed - known))
 
 
-class AttemptEstimate:
-    """The estimates of one attempt. `pricing` and `profile` are those of the model that serves it."""
+@dataclass(frozen=True, slots=True)
+class PricedModel:
+    """A model that serves attempts: its prices and limits, what costs of sizes at these prices have been computed, and
+    what is usual, of all models of its services. Changes of `usual` by two threads at once may lose one.
+    """
 
-    def __init__(self, attempt: Attempt, pricing: Pricing, profile: ModelProfile, costs: dict[Any, Amount]) -> None:
+    pricing: Pricing
+    profile: ModelProfile
+    costs: dict[Any, Amount]
+    usual: dict[tuple[str, str, str], Usual]
+
+
+class AttemptEstimate:
+    """The estimates of one attempt."""
+
+    def __init__(self, attempt: Attempt, model: PricedModel) -> None:
         context = attempt.context
         self._context = context
-        self._pricing = context.pricing or pricing
-        self._profile = profile
-        self._costs = costs
+        self._pricing = context.pricing or model.pricing
+        self._profile = profile = model.profile
+        self._costs = model.costs
         self._given = context.input if attempt.encoded is None else attempt.encoded
         call = call_in(self._given)
         self._call = call
         self._limit = _output_limit(call, profile, context)
         key = (context.input.provider, context.input.model, context.operation.name)
-        usual = _usual.get(key)
+        usual = model.usual.get(key)
         if usual is None:
-            if len(_usual) >= _MOST_KNOWN:
-                _usual.clear()
-            usual = _usual.setdefault(key, _Usual())
+            if len(model.usual) >= _MOST_KNOWN:
+                model.usual.clear()
+            usual = model.usual.setdefault(key, Usual())
         self._usual = usual
         self._input = _input_tokens(self._given, call, profile, context)
 
@@ -84,10 +92,11 @@ class AttemptEstimate:
     def beforehand(self) -> Amount:
         """Returns what the attempt is expected to cost."""
         usual = self._usual
-        if not self._context.operation.is_chat and usual.cost is not None:
-            return Amount(math.ceil(usual.cost))
         ratio = MARGIN if usual.input_ratio is None else usual.input_ratio
-        return self._amount(math.ceil(self._input * ratio - 1e-6), self._limit or self._usual_output())
+        amount = self._amount(math.ceil(self._input * ratio - 1e-6), self._limit or self._usual_output())
+        if amount.picodollars is None and usual.cost is not None:
+            return Amount(math.ceil(usual.cost))
+        return amount
 
     def of_responses(self, responses: Sequence[BilledResponse], expected: Amount) -> Amount:
         """Returns the cost of complete responses, from which later estimates are made. What reports no usage costs what
@@ -104,7 +113,7 @@ class AttemptEstimate:
             else:
                 total += picodollars(dollars)
                 self._learn(response.usage)
-        if not self._context.operation.is_chat and responses:
+        if responses:
             self._usual.cost = _towards(self._usual.cost, total)
         return Amount(total) if responses else expected
 
@@ -132,7 +141,8 @@ class AttemptEstimate:
     def _learn(self, usage: Usage) -> None:
         usual = self._usual
         if usage.input and self._input:
-            usual.input_ratio = _towards(usual.input_ratio, usage.input / self._input)
+            # A short input may have half of its estimate, from which nothing follows for a long one.
+            usual.input_ratio = _towards(usual.input_ratio, max(1 / MARGIN, usage.input / self._input))
         if usage.output is not None:
             usual.output = _towards(usual.output, usage.output)
 

@@ -103,8 +103,8 @@ class MemoryLedger:
                 return Balance()
             if self._process != _process:
                 self._begin_in_child()
-            sums.expire(now)
-            return sums.balance()
+            late = sum(amount for amount, expires_at in sums.held.values() if expires_at <= now)
+            return Balance(sums.spent, sums.reserved - late)
 
     def mark_warned(self, account: Account) -> bool:
         """As `BudgetLedger.mark_warned`."""

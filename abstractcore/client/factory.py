@@ -129,7 +129,7 @@ def create_llm(
         Retry(retries, services.random),
         Deadline(),
         *_user_middleware(given.get("middleware", ())),
-        Budgeting(_budgets(given), pricing, session.profile, substitute),
+        Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
     )
 
     pipelines = Pipelines(

@@ -32,6 +32,7 @@ from ..telemetry import Listener
 
 if TYPE_CHECKING:
     from ..budgets import Budget
+    from ..budgets.estimates import PricedModel
 
 Substitute: TypeAlias = Callable[[CallContext, object], Awaitable[Answer]]
 """Makes the call of a context by another model, given by its name or as an LLM."""
@@ -112,19 +113,26 @@ class Tracing:
 class Budgeting:
     """Charges each request to the `budgets` of the LLM, and to those of the calls and `with` blocks around it.
 
-    `pricing` and `profile` are those of the model. `substitute` makes the call by another one, in place of a call that
-    does not fit into a budget: it gets the context, and the name of a model or an LLM. It is the innermost middleware:
-    a request that another one answers costs nothing. Without budgets it adds no stack frame, and imports nothing.
+    `pricing` and `profile` are those of the model, `usual` has the usual sizes of requests. `substitute` makes the call
+    by another model, in place of one that does not fit into a budget: it gets the context, and the name of a model or
+    an LLM. It is the innermost middleware: a request that another one answers costs nothing. Without budgets it adds no
+    stack frame, and imports nothing.
     """
 
     def __init__(
-        self, budgets: Sequence[Budget], pricing: Pricing, profile: ModelProfile, substitute: Substitute
+        self,
+        budgets: Sequence[Budget],
+        pricing: Pricing,
+        profile: ModelProfile,
+        usual: dict[Any, Any],
+        substitute: Substitute,
     ) -> None:
         self._budgets = tuple(budgets)
         self._pricing = pricing
         self._profile = profile
+        self._usual = usual
         self._substitute = substitute
-        self._costs: dict[Any, Any] = {}
+        self._model: PricedModel | None = None
 
     def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
         """Makes the call; its budgets hold for other calls that are made for it, such as captions."""
@@ -140,14 +148,16 @@ class Budgeting:
         budgets = self._budgets_of_call()
         if not budgets or attempt.context.operation.is_free:
             return next(attempt)
-        from ..budgets.charging import charged_attempt
+        from ..budgets.charging import PricedModel, charged_attempt
 
-        return charged_attempt(budgets, attempt, next, self._pricing, self._profile, self._costs)
+        if self._model is None:
+            self._model = PricedModel(self._pricing, self._profile, {}, self._usual)
+        return charged_attempt(budgets, attempt, next, self._model)
 
     def _budgets_of_call(self) -> tuple[Budget, ...]:
         around = current_budgets.get()
-        if not self._budgets or around[-len(self._budgets) :] == self._budgets:
-            return around
+        if len(around) + len(self._budgets) < 2:
+            return around or self._budgets
         return tuple(dict.fromkeys((*around, *self._budgets)))
 
 
