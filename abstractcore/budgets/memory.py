@@ -64,9 +64,7 @@ class MemoryLedger:
     def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> int | Balance:
         """As `BudgetLedger.reserve`."""
         with _lock:
-            sums = self._sums.get(account.key)
-            if sums is None or self._process != _process:
-                sums = self._opened(account, now)
+            sums = self._found(account) or self._opened(account, now)
             if sums.spent + sums.reserved + amount > account.limit:
                 sums.expire(now)
                 if sums.spent + sums.reserved + amount > account.limit:
@@ -79,7 +77,7 @@ class MemoryLedger:
     def settle(self, account: Account, id: int, amount: int) -> Balance:
         """As `BudgetLedger.settle`."""
         with _lock:
-            sums = self._sums.get(account.key)
+            sums = self._found(account)
             held = None if sums is None else sums.held.pop(id, None)
             if sums is None or held is None:
                 return Balance() if sums is None else sums.balance()
@@ -90,7 +88,7 @@ class MemoryLedger:
     def release(self, account: Account, id: int) -> None:
         """As `BudgetLedger.release`."""
         with _lock:
-            sums = self._sums.get(account.key)
+            sums = self._found(account)
             held = None if sums is None else sums.held.pop(id, None)
             if sums is not None and held is not None:
                 sums.reserved -= held[0]
@@ -98,26 +96,27 @@ class MemoryLedger:
     def balance(self, account: Account, now: float) -> Balance:
         """As `BudgetLedger.balance`."""
         with _lock:
-            sums = self._sums.get(account.key)
+            sums = self._found(account)
             if sums is None:
                 return Balance()
-            if self._process != _process:
-                self._begin_in_child()
             late = sum(amount for amount, expires_at in sums.held.values() if expires_at <= now)
             return Balance(sums.spent, sums.reserved - late)
 
     def mark_warned(self, account: Account) -> bool:
         """As `BudgetLedger.mark_warned`."""
         with _lock:
-            sums = self._sums.get(account.key)
+            sums = self._found(account)
             if sums is None or sums.warned:
                 return False
             sums.warned = True
             return True
 
-    def _opened(self, account: Account, now: float) -> _Sums:
+    def _found(self, account: Account) -> _Sums | None:
         if self._process != _process:
             self._begin_in_child()
+        return self._sums.get(account.key)
+
+    def _opened(self, account: Account, now: float) -> _Sums:
         if len(self._sums) >= self._sweep_at:
             ended = [key for key, sums in self._sums.items() if _is_over(sums, now)]
             for key in ended:
