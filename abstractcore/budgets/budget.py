@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, cast
 
 from ..copying import NotCopied
 from ..errors import BudgetExceededError, InvalidInputError
+from ..lazy_modules import LazyModule
 from ..ports import CallContext
-from ..ports.budgets import Account, Balance, BudgetLedger
+from ..ports.budgets import Balance, BudgetAccount, BudgetLedger
 from ..ports.middleware import current_budgets
 from ..ports.pricing import as_price
 from ..schema.base_error import one_line, shown
@@ -25,7 +26,9 @@ from .memory import MemoryLedger
 from .windows import Period, Window, check_period, window_at
 
 if TYPE_CHECKING:
-    from ..database import Database
+    from .. import database
+else:
+    database = LazyModule("abstractcore.database")
 
 _log = logging.getLogger("abstractcore")
 _PICODOLLARS: Final = Decimal(10**12)
@@ -115,7 +118,7 @@ class Budget(NotCopied):
         warn_at: float | None = None,
         on_warning: Callable[[BudgetState], object] | None = None,
         max_wait: float = 60.0,
-        ledger: BudgetLedger | Database | str | Path | None = None,
+        ledger: BudgetLedger | database.Database | str | Path | None = None,
     ) -> None:
         self.usd = _limit(usd)
         self.per: Period | None = check_period(per)
@@ -133,7 +136,7 @@ class Budget(NotCopied):
         self._window: Window | None = None
         self._warned: set[str] = set()
 
-    def account(self, context: CallContext, now: float) -> tuple[Account, str | None]:
+    def account(self, context: CallContext, now: float) -> tuple[BudgetAccount, str | None]:
         """Returns the account of a call, and its group."""
         given = context.input
         group = None
@@ -163,13 +166,13 @@ class Budget(NotCopied):
         account = self._account(group, now, "")
         return self.state_of(account, group, self.ledger.balance(account, now))
 
-    def state_of(self, account: Account, group: str | None, balance: Balance) -> BudgetState:
+    def state_of(self, account: BudgetAccount, group: str | None, balance: Balance) -> BudgetState:
         """Returns the state of an account with a balance."""
         return BudgetState(
             self.name, group, self.usd, as_dollars(balance.spent), as_dollars(balance.reserved), self.resets_at(account)
         )
 
-    def warn(self, account: Account, group: str | None, balance: Balance) -> None:
+    def warn(self, account: BudgetAccount, group: str | None, balance: Balance) -> None:
         """Warns if so much is spent, unless this or another process has: calls `on_warning`, whose exceptions are
         logged, or logs a warning.
         """
@@ -189,7 +192,7 @@ class Budget(NotCopied):
         except Exception:
             _log.exception("on_warning of the budget %r failed", self.name)
 
-    def resets_at(self, account: Account) -> datetime | None:
+    def resets_at(self, account: BudgetAccount) -> datetime | None:
         """Returns when the window of an account ends; None for one that is not of a window."""
         if account.ends_at is None or self.per == "call":
             return None
@@ -211,14 +214,14 @@ class Budget(NotCopied):
         details = "".join(f", {key}={value!r}" for key, value in (("per", self.per), ("by", self.by)) if value)
         return f"Budget({self.usd:f}{details}, name={self.name!r})"
 
-    def _account(self, group: str | None, now: float, trace_id: str) -> Account:
+    def _account(self, group: str | None, now: float, trace_id: str) -> BudgetAccount:
         window = self._window
         if window is None or not window.has(now) or self.per == "call":
             window = self._window = window_at(self.per, now)
         if group is not None and len(group) > _LONGEST_GROUP:
             group = hashlib.sha256(group.encode("utf-8", "surrogatepass")).hexdigest()
         part = trace_id if self.per == "call" else window.name
-        return Account(f"{self.name}|{part}|{group or ''}", self.limit, window.ends_at)
+        return BudgetAccount(f"{self.name}|{part}|{group or ''}", self.limit, window.ends_at)
 
 
 def shown_dollars(amount: Decimal) -> str:
@@ -327,10 +330,9 @@ def _ledger(given: object, per: Period | None) -> BudgetLedger:
         return MemoryLedger()
     if is_ledger:
         return cast("BudgetLedger", given)
-    from ..database import Database
     from .database import DatabaseLedger
 
-    if not isinstance(given, str | Path | Database):
+    if not isinstance(given, str | Path | database.Database):
         problem = f"expected a path, a URL or a ledger, got {type(given).__name__}"
         raise InvalidInputError(problem, path="ledger", hint="For example: ledger='sqlite:///budgets.db'.")
     return DatabaseLedger(given)

@@ -33,7 +33,7 @@ from ..ports import (
     MeteredStream,
     OperationResult,
 )
-from ..ports.budgets import Account, Balance
+from ..ports.budgets import Balance, BudgetAccount
 from ..schema import CallWarning, ModelReply, partial_reply
 from ..schema.base_error import one_line
 from .budget import Budget, as_dollars, picodollars, shown_dollars
@@ -59,14 +59,14 @@ def flush(timeout: float | None = None) -> bool:
 
 class _Reservation(NamedTuple):
     budget: Budget
-    account: Account
+    account: BudgetAccount
     group: str | None
     id: int
 
 
 class _Refusal(NamedTuple):
     budget: Budget
-    account: Account
+    account: BudgetAccount
     group: str | None
     amount: int
     balance: Balance
@@ -179,7 +179,9 @@ class AttemptCharge:
                 return _Refusal(budget, account, group, amount, found)
         return None
 
-    async def _reserve_in(self, budget: Budget, account: Account, group: str | None, amount: int) -> int | Balance:
+    async def _reserve_in(
+        self, budget: Budget, account: BudgetAccount, group: str | None, amount: int
+    ) -> int | Balance:
         now, ledger = self._estimate.now, budget.ledger
         expires_at = now + self._seconds_left() + _LATE_SECONDS
 

@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..database import CommitUnknownError, Database, Schema, Statement, reads, writes
-from ..ports.budgets import Account, Balance
+from ..ports.budgets import Balance, BudgetAccount
 
 _KEEP_SECONDS: Final = 86_400.0
 """How long the account of a past window is kept: calls that began in it may still run."""
@@ -119,7 +119,7 @@ class DatabaseLedger:
 
     @writes
     def reserve(
-        self, connection: Connection, account: Account, amount: int, now: float, expires_at: float
+        self, connection: Connection, account: BudgetAccount, amount: int, now: float, expires_at: float
     ) -> int | Balance:
         """As `BudgetLedger.reserve`: one conditional UPDATE, and the reservation with its expiry."""
         values = {"account": account.key, "given": min(amount, _MOST // 4), "most": account.limit}
@@ -132,7 +132,7 @@ class DatabaseLedger:
         _note.run(connection, id=id, account=account.key, given=values["given"], expires=expires_at)
         return id
 
-    def settle(self, account: Account, id: int, amount: int) -> Balance:
+    def settle(self, account: BudgetAccount, id: int, amount: int) -> Balance:
         """As `BudgetLedger.settle`."""
         try:
             return self._settle(account, id, amount)
@@ -140,23 +140,23 @@ class DatabaseLedger:
             return self._settle(account, id, amount)  # without effect if it was committed
 
     @writes
-    def _settle(self, connection: Connection, account: Account, id: int, amount: int) -> Balance:
+    def _settle(self, connection: Connection, account: BudgetAccount, id: int, amount: int) -> Balance:
         return self._end(connection, account, id, min(amount, _MOST // 4))
 
     @writes
-    def release(self, connection: Connection, account: Account, id: int) -> None:
+    def release(self, connection: Connection, account: BudgetAccount, id: int) -> None:
         """As `BudgetLedger.release`."""
         self._end(connection, account, id, 0)
 
     @reads
-    def balance(self, connection: Connection, account: Account, now: float) -> Balance:
+    def balance(self, connection: Connection, account: BudgetAccount, now: float) -> Balance:
         """As `BudgetLedger.balance`."""
         found = _balance_of(connection, account)
         late = _late.first(connection, account=account.key, now=now)
         return found._replace(reserved=found.reserved - int(late.amount))
 
     @writes
-    def mark_warned(self, connection: Connection, account: Account) -> bool:
+    def mark_warned(self, connection: Connection, account: BudgetAccount) -> bool:
         """As `BudgetLedger.mark_warned`."""
         return _warn.run(connection, account=account.key) > 0
 
@@ -164,7 +164,7 @@ class DatabaseLedger:
         """Closes the connections. Further use opens them again."""
         self.database.close()
 
-    def _makes_room(self, connection: Connection, account: Account, now: float) -> bool:
+    def _makes_room(self, connection: Connection, account: BudgetAccount, now: float) -> bool:
         """Makes an account, or ends its reservations that have expired; returns whether there was one of these."""
         if _locked.first(connection, account=account.key) is None:
             before = now - _KEEP_SECONDS
@@ -178,7 +178,7 @@ class DatabaseLedger:
             _settle.run(connection, account=account.key, given=0, held=late)
         return late > 0
 
-    def _end(self, connection: Connection, account: Account, id: int, amount: int) -> Balance:
+    def _end(self, connection: Connection, account: BudgetAccount, id: int, amount: int) -> Balance:
         before = _locked.first(connection, account=account.key)
         found = _found.first(connection, id=id)
         if before is None or found is None:
@@ -188,6 +188,6 @@ class DatabaseLedger:
         return Balance(before.spent + amount, before.reserved - found.amount)
 
 
-def _balance_of(connection: Connection, account: Account) -> Balance:
+def _balance_of(connection: Connection, account: BudgetAccount) -> Balance:
     found = _balance.first(connection, account=account.key)
     return Balance() if found is None else Balance(found.spent, found.reserved)

@@ -7,7 +7,7 @@ import os
 import threading
 from typing import Final
 
-from ..ports.budgets import Account, Balance
+from ..ports.budgets import Balance, BudgetAccount
 
 _FIRST_SWEEP: Final = 256
 """The number of accounts from which on those of past windows are forgotten."""
@@ -61,7 +61,7 @@ class MemoryLedger:
         self._process = _process
         self._sweep_at = _FIRST_SWEEP
 
-    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> int | Balance:
+    def reserve(self, account: BudgetAccount, amount: int, now: float, expires_at: float) -> int | Balance:
         """As `BudgetLedger.reserve`."""
         with _lock:
             sums = self._found(account) or self._opened(account, now)
@@ -74,7 +74,7 @@ class MemoryLedger:
             sums.reserved += amount
             return id
 
-    def settle(self, account: Account, id: int, amount: int) -> Balance:
+    def settle(self, account: BudgetAccount, id: int, amount: int) -> Balance:
         """As `BudgetLedger.settle`."""
         with _lock:
             sums = self._found(account)
@@ -85,7 +85,7 @@ class MemoryLedger:
             sums.spent += amount
             return sums.balance()
 
-    def release(self, account: Account, id: int) -> None:
+    def release(self, account: BudgetAccount, id: int) -> None:
         """As `BudgetLedger.release`."""
         with _lock:
             sums = self._found(account)
@@ -93,7 +93,7 @@ class MemoryLedger:
             if sums is not None and held is not None:
                 sums.reserved -= held[0]
 
-    def balance(self, account: Account, now: float) -> Balance:
+    def balance(self, account: BudgetAccount, now: float) -> Balance:
         """As `BudgetLedger.balance`."""
         with _lock:
             sums = self._found(account)
@@ -102,7 +102,7 @@ class MemoryLedger:
             late = sum(amount for amount, expires_at in sums.held.values() if expires_at <= now)
             return Balance(sums.spent, sums.reserved - late)
 
-    def mark_warned(self, account: Account) -> bool:
+    def mark_warned(self, account: BudgetAccount) -> bool:
         """As `BudgetLedger.mark_warned`."""
         with _lock:
             sums = self._found(account)
@@ -111,12 +111,12 @@ class MemoryLedger:
             sums.warned = True
             return True
 
-    def _found(self, account: Account) -> _Sums | None:
+    def _found(self, account: BudgetAccount) -> _Sums | None:
         if self._process != _process:
             self._begin_in_child()
         return self._sums.get(account.key)
 
-    def _opened(self, account: Account, now: float) -> _Sums:
+    def _opened(self, account: BudgetAccount, now: float) -> _Sums:
         if len(self._sums) >= self._sweep_at:
             ended = [key for key, sums in self._sums.items() if _is_over(sums, now)]
             for key in ended:

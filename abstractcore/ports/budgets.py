@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 
-class Account(NamedTuple):
+class BudgetAccount(NamedTuple):
     """What one budget counts in one window for one group. After `ends_at`, if it is not None, it may be forgotten."""
 
     key: str
@@ -35,7 +35,7 @@ class BudgetLedger(Protocol):
         """Whether methods wait."""
         ...
 
-    def reserve(self, account: Account, amount: int, now: float, expires_at: float) -> int | Balance:
+    def reserve(self, account: BudgetAccount, amount: int, now: float, expires_at: float) -> int | Balance:
         """Reserves `amount` and returns the id of the reservation; or returns the balance beside which it does not fit.
         It is one step: two callers never reserve the same rest.
 
@@ -43,20 +43,20 @@ class BudgetLedger(Protocol):
         """
         ...
 
-    def settle(self, account: Account, id: int, amount: int) -> Balance:
+    def settle(self, account: BudgetAccount, id: int, amount: int) -> Balance:
         """Ends a reservation, also one that has expired, and adds `amount` to what is spent, whatever the limit. Has no
         effect on one that has ended.
         """
         ...
 
-    def release(self, account: Account, id: int) -> None:
+    def release(self, account: BudgetAccount, id: int) -> None:
         """Ends a reservation for which nothing was spent. Has no effect on one that has ended."""
         ...
 
-    def balance(self, account: Account, now: float) -> Balance:
+    def balance(self, account: BudgetAccount, now: float) -> Balance:
         """Returns the balance, without reservations that have expired."""
         ...
 
-    def mark_warned(self, account: Account) -> bool:
+    def mark_warned(self, account: BudgetAccount) -> bool:
         """Returns True once for an account, in one of all processes."""
         ...

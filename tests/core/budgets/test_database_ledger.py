@@ -17,10 +17,10 @@ from sqlalchemy import text
 from abstractcore import Budget, InvalidInputError, Price, create_llm
 from abstractcore.budgets import DatabaseLedger, charging
 from abstractcore.database import CommitUnknownError, Database, DatabaseError
-from abstractcore.ports import Account, Balance
+from abstractcore.ports import Balance, BudgetAccount
 from tests.chaos_server import PATIENCE_SECONDS
 
-ACCOUNT = Account("team|2026-11-29|ann", 100, ends_at=1000.0)
+ACCOUNT = BudgetAccount("team|2026-11-29|ann", 100, ends_at=1000.0)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.process)])
@@ -84,10 +84,10 @@ def test_account_warns_once_whoever_asks(ledger: DatabaseLedger, url: str):
 
 def test_accounts_of_past_windows_are_deleted(ledger: DatabaseLedger):
     reserved(ledger, 60)
-    tomorrow = Account("team|later|ann", 100, ends_at=1e9)
+    tomorrow = BudgetAccount("team|later|ann", 100, ends_at=1e9)
     assert isinstance(ledger.reserve(tomorrow, 1, 5000.0, 5001.0), int)
     assert ledger.balance(ACCOUNT, 0.0).reserved == 60
-    much_later = Account("team|much later|ann", 100, ends_at=1e9)
+    much_later = BudgetAccount("team|much later|ann", 100, ends_at=1e9)
     assert isinstance(ledger.reserve(much_later, 1, 100_000.0, 100_001.0), int)
     assert ledger.balance(ACCOUNT, 0.0) == Balance()
 
@@ -99,7 +99,7 @@ def test_amounts_beyond_any_limit_are_refused(ledger: DatabaseLedger):
 def test_settlement_whose_commit_is_unknown_is_made_again(ledger: DatabaseLedger, monkeypatch: pytest.MonkeyPatch):
     id, settle, calls = reserved(ledger, 60), DatabaseLedger._settle, list[int]()  # pyright: ignore[reportPrivateUsage]
 
-    def lost(self: Any, account: Account, id: int, amount: int) -> Balance:
+    def lost(self: Any, account: BudgetAccount, id: int, amount: int) -> Balance:
         calls.append(amount)
         balance = settle(self, account, id, amount)
         if len(calls) == 1:
@@ -163,5 +163,5 @@ def test_killed_process_leaves_nothing_reserved(url: str, ledger: DatabaseLedger
     now = time.time()
     assert budget.state(at=now).reserved >= 20
     assert budget.state(at=now + 95).reserved == 0
-    account = Account("shared||", budget.limit)
+    account = BudgetAccount("shared||", budget.limit)
     assert isinstance(ledger.reserve(account, budget.limit, now + 95, now + 99), int)

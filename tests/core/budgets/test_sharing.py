@@ -13,13 +13,13 @@ import pytest
 
 from abstractcore import Budget, BudgetExceededError, Price, Services, create_llm
 from abstractcore.budgets import MemoryLedger
-from abstractcore.ports import Account, Balance
+from abstractcore.ports import Balance, BudgetAccount
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.forks import in_fork
 
 PRICE = Price(input=1_000_000, output=1_000_000)
-ACCOUNT = Account("a", 100)
+ACCOUNT = BudgetAccount("a", 100)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_ledger_counts_exactly_in_many_threads():
 @pytest.mark.process
 def test_fork_while_threads_use_the_ledger_leaves_nothing_locked_or_reserved():
     ledger = MemoryLedger()
-    kept = ledger.reserve(Account("kept", 100), 40, 0.0, 1e12)
+    kept = ledger.reserve(BudgetAccount("kept", 100), 40, 0.0, 1e12)
     assert isinstance(kept, int)
     ended = threading.Event()
 
@@ -131,8 +131,8 @@ def test_fork_while_threads_use_the_ledger_leaves_nothing_locked_or_reserved():
         thread.start()
 
     def child() -> None:
-        ledger.settle(Account("kept", 100), kept, 30)  # which the parent settles
-        assert isinstance(ledger.reserve(Account("kept", 100), 100, 0.0, 1e12), int)
+        ledger.settle(BudgetAccount("kept", 100), kept, 30)  # which the parent settles
+        assert isinstance(ledger.reserve(BudgetAccount("kept", 100), 100, 0.0, 1e12), int)
         assert ledger.balance(ACCOUNT, 0.0) == Balance(0, 0)
 
     try:
@@ -142,7 +142,7 @@ def test_fork_while_threads_use_the_ledger_leaves_nothing_locked_or_reserved():
         ended.set()
         for thread in threads:
             thread.join()
-    assert ledger.settle(Account("kept", 100), kept, 30) == Balance(30, 0)
+    assert ledger.settle(BudgetAccount("kept", 100), kept, 30) == Balance(30, 0)
 
 
 def test_reservation_of_a_call_that_never_ends_expires():
@@ -158,7 +158,7 @@ def test_reservation_of_a_call_that_never_ends_expires():
 def test_accounts_of_past_windows_are_forgotten():
     ledger = MemoryLedger()
     for number in range(2000):
-        ledger.reserve(Account(str(number), 100, ends_at=number), 0, number, number + 1.0)
+        ledger.reserve(BudgetAccount(str(number), 100, ends_at=number), 0, number, number + 1.0)
     assert len(ledger._sums) < 600  # pyright: ignore[reportPrivateUsage]
 
 
