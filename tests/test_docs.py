@@ -35,6 +35,7 @@ def test_pages_with_python_blocks_are_known():
         "media.md",
         "models.md",
         "music.md",
+        "observability.md",
         "plugins.md",
         "prompt-caching.md",
         "records.md",
