@@ -53,7 +53,8 @@ def picodollars(dollars: Decimal) -> int:
 
 def as_dollars(amount: int) -> Decimal:
     """Returns picodollars as US dollars."""
-    return _EXACT.divide(Decimal(amount), _PICODOLLARS).normalize(_EXACT)
+    dollars = _EXACT.divide(Decimal(amount), _PICODOLLARS).normalize(_EXACT)
+    return Decimal(f"{dollars:f}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -49,6 +51,7 @@ _LAST_SECONDS: Final = 5.0
 _SENT_NEVERTHELESS: Final = (BackendError, CallInterruptedError, StreamInterruptedError)
 _log = logging.getLogger("abstractcore")
 _worker: Final = ProcessWorker("abstractcore-budgets")
+_flushed_at_exit: Final = set[int]()
 atexit.register(_worker.flush, _LAST_SECONDS)
 
 
@@ -188,9 +191,10 @@ class AttemptCharge:
         def reserve() -> int | Balance:
             found = ledger.reserve(account, amount, now, expires_at)
             if not isinstance(found, Balance):
-                self._reserved.append(_Reservation(budget, account, group, found))
+                reservation = _Reservation(budget, account, group, found)
+                self._reserved.append(reservation)
                 if self._is_abandoned:
-                    self._release()
+                    _release(reservation)
             return found
 
         if not ledger.blocks:
@@ -236,17 +240,28 @@ class AttemptCharge:
 
     def _release(self) -> None:
         for each in self._take():
-            _in_order(each, partial(each.budget.ledger.release, each.account, each.id))
+            _release(each)
 
     def _take(self) -> list[_Reservation]:
         taken, self._reserved = self._reserved, []
         return taken
 
 
+def _flush_at_exit() -> None:
+    """Has what is queued written at the end of a process of `multiprocessing`, which calls no function of `atexit`."""
+    process = os.getpid()
+    if process not in _flushed_at_exit:
+        _flushed_at_exit.add(process)
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, _worker.flush, (_LAST_SECONDS,), exitpriority=0)
+
+
 def _in_order(reservation: _Reservation, end: Any) -> None:
     """Ends a reservation here, or in the worker where that waits for a database."""
     if reservation.budget.ledger.blocks:
         try:
+            _flush_at_exit()
             _worker.begun().put(end)
             return
         except RuntimeError:  # the interpreter shuts down
@@ -255,6 +270,10 @@ def _in_order(reservation: _Reservation, end: Any) -> None:
         end()
     except Exception:
         _log.exception("the end of a reservation of the budget %r was not counted", reservation.budget.name)
+
+
+def _release(reservation: _Reservation) -> None:
+    _in_order(reservation, partial(reservation.budget.ledger.release, reservation.account, reservation.id))
 
 
 def _settle(reservation: _Reservation, amount: int) -> None:

@@ -21,7 +21,7 @@ async def call_with_budgets(
     """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
-    token = current_budgets.set(budgets)
+    token, warnings = current_budgets.set(budgets), len(context.warnings)
     try:
         try:
             return await next(context)
@@ -30,6 +30,7 @@ async def call_with_budgets(
             model = None if budget is None else await _substitute(budget, error, context)
             if budget is None or model is None:
                 raise
+        del context.warnings[warnings:]  # those of the model that does not answer
         return await _made_by(model, budget, context, substitute)
     finally:
         current_budgets.reset(token)

@@ -20,6 +20,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.budgets import BudgetState
+from abstractcore.budgets.budget import as_dollars
 from abstractcore.budgets.windows import window_at
 from abstractcore.testing import CallStyle, VirtualClock
 
@@ -295,3 +296,8 @@ def test_warning_is_logged_and_a_function_that_fails_does_no_harm(connect, caplo
 
 def test_repr_names_the_limit():
     assert repr(Budget(5, "day", "tag:user")) == "Budget(5, per='day', by='tag:user', name='$5.00 per day by tag:user')"
+
+
+def test_round_amounts_are_printed_plainly():
+    assert [str(as_dollars(amount * 10**12)) for amount in (0, 10, 100)] == ["0", "10", "100"]
+    assert str(as_dollars(1_500_000)) == "0.0000015"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from abstractcore.budgets import DatabaseLedger, charging
 from abstractcore.database import CommitUnknownError, Database, DatabaseError
 from abstractcore.ports import Balance, BudgetAccount
 from tests.chaos_server import PATIENCE_SECONDS
+from tests.core.budgets.spending import PRICE
 
 ACCOUNT = BudgetAccount("team|2026-11-29|ann", 100, ends_at=1000.0)
 
@@ -165,3 +167,20 @@ def test_killed_process_leaves_nothing_reserved(url: str, ledger: DatabaseLedger
     assert budget.state(at=now + 95).reserved == 0
     account = BudgetAccount("shared||", budget.limit)
     assert isinstance(ledger.reserve(account, budget.limit, now + 95, now + 99), int)
+
+
+def make_one_call(url: str) -> None:
+    """Makes a call in a process of its own, whose end comes right after it."""
+    budget = Budget(120, name="shared", ledger=url)
+    llm = create_llm("scripted", replies=lambda call: "one", price=PRICE, max_output_tokens=1, budgets=[budget])
+    llm.generate("hi")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_last_call_of_a_process_is_counted(url: str, ledger: DatabaseLedger, method: str):
+    process = multiprocessing.get_context(method).Process(target=make_one_call, args=(url,))
+    process.start()
+    process.join(PATIENCE_SECONDS)
+    state = Budget(120, name="shared", ledger=ledger).state()
+    assert (state.spent, state.reserved) == (2, 0)
