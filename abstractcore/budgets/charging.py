@@ -36,7 +36,7 @@ from ..ports import (
     OperationResult,
 )
 from ..ports.budgets import Balance, BudgetAccount
-from ..schema import CallWarning, ModelReply, partial_reply
+from ..schema import CallWarning, ModelReply
 from ..schema.base_error import one_line
 from .budget import Budget, as_dollars, picodollars, shown_dollars
 from .estimates import Amount, AttemptEstimate, PricedModel
@@ -65,6 +65,15 @@ class _Reservation(NamedTuple):
     account: BudgetAccount
     group: str | None
     id: int
+
+
+class _Before(NamedTuple):
+    """How much a context held before an attempt."""
+
+    attempts: int
+    responses: int
+    lost: int
+    unsent: int
 
 
 class _Refusal(NamedTuple):
@@ -103,14 +112,14 @@ async def charged_attempt(budgets: Sequence[Budget], attempt: Attempt, next: Att
     context = attempt.context
     charge = AttemptCharge(budgets, context, AttemptEstimate(attempt, model))
     await charge.reserve()
-    attempts, responses = len(context.attempts), len(context.responses)
+    before = _Before(len(context.attempts), len(context.responses), len(context.lost), context.unsent)
     try:
         answer = await next(attempt)
     except BaseException as error:
-        charge.end_failed(error, attempts, responses)
+        charge.end_failed(error, before)
         raise
     if isinstance(answer, ModelReply | OperationResult):
-        charge.end(answer, responses)
+        charge.end(answer, before.responses)
     else:
         context.at_end.append(partial(charge.end_stream, answer))
     return answer
@@ -154,19 +163,15 @@ class AttemptCharge:
 
     def end_stream(self, stream: DeltaStream, end: CallEnd) -> None:
         """Settles a stream that has ended, in whatever way."""
-        if not isinstance(stream, MeteredStream):
-            self._settle(self._expected)
-            return
-        reply = partial_reply(getattr(stream, "deltas", end.deltas))
-        self._settle(self._estimate.of_stream(stream.billed, reply, self._expected))
+        responses = [stream.billed] if isinstance(stream, MeteredStream) else []
+        self._settle(self._estimate.of_responses(responses, self._expected))
 
-    def end_failed(self, error: BaseException, attempts: int, responses: int) -> None:
+    def end_failed(self, error: BaseException, before: _Before) -> None:
         """Settles an attempt that a provider may charge for, releases another one."""
         context = self._context
-        if len(context.responses) > responses:
-            self._settle(self._estimate.of_responses(context.responses[responses:], self._expected))
-        elif _was_sent(error, context, attempts):
-            self._settle(self._expected)
+        billed = [*context.responses[before.responses :], *context.lost[before.lost :]]
+        if billed or _may_be_charged(error, context, before):
+            self._settle(self._estimate.of_responses(billed, self._expected))
         else:
             self._release()
 
@@ -282,10 +287,10 @@ def _settle(reservation: _Reservation, amount: int) -> None:
     budget.warn(account, reservation.group, balance)
 
 
-def _was_sent(error: BaseException, context: CallContext, before: int) -> bool:
-    """Whether a provider may charge for an attempt that failed: its request has left, and was not refused."""
-    records = context.attempts[before:]
-    if not records:
+def _may_be_charged(error: BaseException, context: CallContext, before: _Before) -> bool:
+    """Whether an attempt that failed may cost something: of a backend, which notes no request that was lost."""
+    records = context.attempts[before.attempts :]
+    if not records or context.unsent > before.unsent:
         return False
     status = records[-1].status
     if status is not None:

@@ -1,4 +1,4 @@
-"""Estimates what an attempt costs before it is sent, and what one did whose usage never came.
+"""Estimates what an attempt costs before it is sent.
 
 What a model has reported corrects its later estimates: the ratio of its input tokens to the estimated ones, its usual
 output, and what an operation without tokens usually costs.
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 from ..files.token_estimates import estimated_tokens
 from ..ports import Attempt, BilledResponse, CallContext, ModelProfile, Pricing
 from ..ports.middleware import call_in
-from ..schema import Billing, ModelCall, ModelReply, ReasoningPart, TextPart, ToolCall, Usage
+from ..schema import Billing, ModelCall, Usage
 from ..schema.token_counts import text_tokens
 from ..telemetry.costs import MARGIN, charge_of
 from .budget import picodollars
@@ -99,51 +99,31 @@ class AttemptEstimate:
         return amount
 
     def of_responses(self, responses: Sequence[BilledResponse], expected: Amount) -> Amount:
-        """Returns the cost of complete responses, from which later estimates are made. What reports no usage costs what
-        was `expected`.
+        """Returns what responses have cost, or about so where they have not reported it; without a price of one, what
+        was `expected`. Later estimates are made of it.
         """
         total = 0
         for response in responses:
             cost = charge_of(response, self._pricing)
-            dollars, reason = cost.cost, cost.cost_reason
-            if dollars is None:
-                if expected.picodollars is None:
-                    return Amount(None, reason or "")
-                total += expected.picodollars
+            known = [each for each in (cost.cost, cost.estimated_cost) if each is not None]
+            if known:
+                total += sum(map(picodollars, known))
+                self._learn(response)
+            elif expected.picodollars is None:
+                return Amount(None, cost.cost_reason or "")
             else:
-                total += picodollars(dollars)
-                self._learn(response.usage)
-        if responses:
-            self._usual.cost = _towards(self._usual.cost, total)
-        return Amount(total) if responses else expected
+                total += expected.picodollars
+        if not responses:
+            return expected
+        self._usual.cost = _towards(self._usual.cost, total)
+        return Amount(total)
 
-    def of_stream(self, response: BilledResponse, reply: ModelReply, expected: Amount) -> Amount:
-        """Returns the cost of a stream, of which `reply` has arrived."""
-        if response.complete and charge_of(response, self._pricing).cost is not None:
-            return self.of_responses([response], expected)
-        return self._of_partial(response, reply, expected)
-
-    def _of_partial(self, response: BilledResponse, reply: ModelReply, expected: Amount) -> Amount:
-        """Returns about what a stream cost that was not read to its end: what arrived of `reply`, unless more was
-        reported."""
-        usage = response.usage
-        if usage.billing is not None and usage.billing.cost is not None:
-            return Amount(picodollars(usage.billing.cost))
-        written = max(_LEAST_OUTPUT, _tokens_of(reply), usage.output or 0)
-        given = usage.input if usage.input else self._input
-        partial = Usage(given, written, usage.cached, usage.cache_written, billing=usage.billing)
-        cost = charge_of(response._replace(usage=partial, complete=False), self._pricing)
-        dollars, reason = cost.cost, cost.cost_reason
-        if dollars is None:
-            return expected if expected.picodollars is not None else Amount(None, reason or "")
-        return Amount(picodollars(dollars))
-
-    def _learn(self, usage: Usage) -> None:
-        usual = self._usual
+    def _learn(self, response: BilledResponse) -> None:
+        usual, usage = self._usual, response.usage
         if usage.input and self._input:
             # A short input may have half of its estimate, from which nothing follows for a long one.
             usual.input_ratio = _towards(usual.input_ratio, max(1 / MARGIN, usage.input / self._input))
-        if usage.output is not None:
+        if usage.output is not None and response.complete:
             usual.output = _towards(usual.output, usage.output)
 
     def _usual_output(self) -> int:
@@ -218,12 +198,3 @@ def _texts(given: object) -> Iterator[str]:
         for field in fields(given):
             if field.name not in _NOT_SENT:
                 yield from _texts(getattr(given, field.name))
-
-
-def _tokens_of(reply: ModelReply) -> int:
-    texts = (
-        part.arguments_text if isinstance(part, ToolCall) else part.text
-        for part in reply.parts
-        if isinstance(part, TextPart | ReasoningPart | ToolCall)
-    )
-    return sum(map(text_tokens, texts))

@@ -129,8 +129,12 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
 
 
 def charge_of(response: BilledResponse, pricing: Pricing) -> Cost:
-    """Returns the cost of one response, with what it reports apart from its counts."""
-    return _sum([pricing.charge(each) for each in _charged_apart(response)])
+    """Returns the cost of one response, and about what it has cost beside that if it has not reported all."""
+    charges = _charges(response, pricing)
+    cost = _sum(charges)
+    if response.estimate is None:
+        return cost
+    return cost._replace(estimated_cost=_estimate(response, charges, pricing))
 
 
 def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:
