@@ -219,7 +219,7 @@ class Budget(NotCopied):
         window = self._window
         if window is None or not window.has(now) or self.per == "call":
             window = self._window = window_at(self.per, now)
-        if group is not None and len(group) > _LONGEST_GROUP:
+        if group is not None and (len(group) > _LONGEST_GROUP or not group.isprintable()):
             group = hashlib.sha256(group.encode("utf-8", "surrogatepass")).hexdigest()
         part = trace_id if self.per == "call" else window.name
         return BudgetAccount(f"{self.name}|{part}|{group or ''}", self.limit, window.ends_at)
@@ -272,9 +272,11 @@ def _check_by(given: object) -> str | None:
 
 
 def _check_name(given: object) -> str | None:
-    if given is None or (isinstance(given, str) and 0 < len(given) <= _LONGEST_GROUP and given.isprintable()):
+    if given is None:
+        return None
+    if isinstance(given, str) and 0 < len(given) <= _LONGEST_GROUP and given.isprintable() and "|" not in given:
         return given
-    raise InvalidInputError(f"expected a short text, got {shown(given)}", path="name")
+    raise InvalidInputError(f"expected a short text without '|', got {shown(given)}", path="name")
 
 
 def _usual_name(usd: Decimal, per: Period | None, by: str | None) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from ..concurrency import off_loop
 from ..concurrency.background import ProcessWorker
 from ..errors import (
     AbstractCoreError,
@@ -39,7 +40,7 @@ from ..ports.budgets import Balance, BudgetAccount
 from ..schema import CallWarning, ModelReply
 from ..schema.base_error import one_line
 from .budget import Budget, as_dollars, picodollars, shown_dollars
-from .estimates import Amount, AttemptEstimate, PricedModel
+from .estimates import Amount, AttemptEstimate, PricedModel, size_of_input
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.1
@@ -48,6 +49,7 @@ _EXPIRY_SECONDS: Final = 3_600.0
 _LATE_SECONDS: Final = 60.0
 """How much later than the end of its call a reservation expires."""
 _LAST_SECONDS: Final = 5.0
+_MOST_TEXT: Final = 256 * 1024
 _SENT_NEVERTHELESS: Final = (BackendError, CallInterruptedError, StreamInterruptedError)
 _log = logging.getLogger("abstractcore")
 _worker: Final = ProcessWorker("abstractcore-budgets")
@@ -110,7 +112,10 @@ class _Refusal(NamedTuple):
 async def charged_attempt(budgets: Sequence[Budget], attempt: Attempt, next: AttemptNext, model: PricedModel) -> Answer:
     """Makes an attempt of a model that fits into all budgets; raises `BudgetExceededError` before it is sent."""
     context = attempt.context
-    charge = AttemptCharge(budgets, context, AttemptEstimate(attempt, model))
+    # Counting the characters of a long call would keep an event loop waiting.
+    is_large = size_of_input(attempt) > _MOST_TEXT
+    estimate = await off_loop(context.runtime, is_large, AttemptEstimate, attempt, model)
+    charge = AttemptCharge(budgets, context, estimate)
     await charge.reserve()
     before = _Before(len(context.attempts), len(context.responses), len(context.lost), context.unsent)
     try:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, cast
 from ..files.token_estimates import estimated_tokens
 from ..ports import Attempt, BilledResponse, CallContext, ModelProfile, Pricing
 from ..ports.middleware import call_in
-from ..schema import Billing, ModelCall, Usage
+from ..schema import Billing, ModelCall, Usage, content_size, size_of
 from ..schema.token_counts import text_tokens
 from ..telemetry.costs import MARGIN, charge_of
 from .budget import picodollars
@@ -165,6 +165,13 @@ class AttemptEstimate:
             seconds = getattr(self._given, "seconds", None)
             if isinstance(seconds, int | float) and 0 < seconds < math.inf:
                 yield Usage(billing=Billing(counts={"audio_second": math.ceil(seconds)}))
+
+
+def size_of_input(attempt: Attempt) -> int:
+    """Returns about how many bytes an estimate reads."""
+    given = attempt.context.input if attempt.encoded is None else attempt.encoded
+    call = call_in(given)
+    return size_of(given) if call is None else content_size(call)
 
 
 def _output_limit(call: ModelCall | None, profile: ModelProfile, context: CallContext) -> int | None:

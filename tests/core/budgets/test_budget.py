@@ -76,6 +76,7 @@ def test_limit_is_a_number_above_0(usd: Any):
         ("by", "user"),
         ("name", ""),
         ("name", "a\nb"),
+        ("name", "a|b"),
         ("on_exceeded", "gpt-5.4-mini"),
         ("on_exceeded", None),
         ("on_exceeded", 3),

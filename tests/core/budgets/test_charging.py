@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
@@ -30,9 +31,10 @@ from abstractcore import (
     create_llm,
     tool,
 )
+from abstractcore.budgets import estimates
 from abstractcore.ports import Conversion, Fallback
 from abstractcore.registry import Registry
-from abstractcore.testing import CallStyle, ScriptedReply, VirtualClock
+from abstractcore.testing import AsyncCalls, CallStyle, ScriptedReply, VirtualClock
 from tests.chaos_server import (
     CUT,
     HANG,
@@ -365,3 +367,20 @@ def test_embedding_is_counted(call_style: CallStyle, server, services: Services,
     llm = create_llm("vendor", services=services, budgets=[Budget(Decimal("0.000001"))])
     with pytest.raises(BudgetExceededError):
         operate(call_style, llm, "embed", arguments={"texts": ["hi there"] * 300})
+
+
+def test_estimate_of_a_long_call_is_made_beside_the_event_loop(services: Services, monkeypatch: pytest.MonkeyPatch):
+    threads: set[str] = set()
+    original = estimates.estimated_tokens
+
+    def noting(*arguments: Any) -> Any:
+        threads.add(threading.current_thread().name)
+        return original(*arguments)
+
+    monkeypatch.setattr(estimates, "estimated_tokens", noting)
+    llm = create_llm("scripted", replies=["one"] * 2, services=services, price=PRICE, budgets=[Budget(1_000_000)])
+    with AsyncCalls() as calls:
+        calls.generate(llm, "hi")
+        assert threads == {threading.current_thread().name}
+        calls.generate(llm, "many words " * 30_000)
+    assert len(threads) == 2

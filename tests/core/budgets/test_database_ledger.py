@@ -148,6 +148,12 @@ def spending(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+def test_group_of_any_text_has_an_account(ledger: DatabaseLedger):
+    budget = Budget(5, by="tag:user", ledger=ledger)
+    for group in ("a" * 100_000, "nul \0", "b|c", "%s ? :x", "\u202e", ""):
+        assert budget.state(group).spent == 0
+
+
 @pytest.mark.process
 def test_three_processes_never_spend_more_than_the_limit(url: str, ledger: DatabaseLedger):
     processes = [spending(url, "120") for _ in range(3)]
