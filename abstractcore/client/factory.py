@@ -198,7 +198,7 @@ def _user_middleware(middleware: Sequence[object]) -> list[Any]:
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
-    if not given.get("budgets"):
+    if given.get("budgets") is None:
         return ()
     from ..budgets.budget import checked_budgets
 
