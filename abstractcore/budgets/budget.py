@@ -333,9 +333,9 @@ def _ledger(given: object, per: Period | None) -> BudgetLedger:
         return MemoryLedger()
     if is_ledger:
         return cast("BudgetLedger", given)
-    from .database import DatabaseLedger
-
     if not isinstance(given, str | Path | database.Database):
         problem = f"expected a path, a URL or a ledger, got {type(given).__name__}"
         raise InvalidInputError(problem, path="ledger", hint="For example: ledger='sqlite:///budgets.db'.")
+    from .database import DatabaseLedger
+
     return DatabaseLedger(given)

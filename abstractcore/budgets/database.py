@@ -10,6 +10,16 @@ import secrets
 from pathlib import Path
 from typing import Any, Final
 
+from ..database import (  # first: without SQLAlchemy, it says what to install
+    CommitUnknownError,
+    Database,
+    Schema,
+    Statement,
+    reads,
+    writes,
+)
+
+# isort: split
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -29,7 +39,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ..database import CommitUnknownError, Database, Schema, Statement, reads, writes
 from ..ports.budgets import Balance, BudgetAccount
 
 _KEEP_SECONDS: Final = 86_400.0

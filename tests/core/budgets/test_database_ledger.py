@@ -155,6 +155,22 @@ def test_group_of_any_text_has_an_account(ledger: DatabaseLedger):
 
 
 @pytest.mark.process
+def test_missing_extra_is_named_and_other_budgets_need_none():
+    code = """
+import sys
+sys.modules["sqlalchemy"] = None
+from abstractcore import Budget, MissingExtraError
+Budget(5)
+try:
+    Budget(5, ledger="sqlite:///budgets.db")
+except MissingExtraError as error:
+    print(error.hint)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install sqlalchemy" in done.stdout
+
+
+@pytest.mark.process
 def test_three_processes_never_spend_more_than_the_limit(url: str, ledger: DatabaseLedger):
     processes = [spending(url, "120") for _ in range(3)]
     spent = [Decimal(process.communicate(timeout=PATIENCE_SECONDS)[0]) for process in processes]
