@@ -181,8 +181,7 @@ class AttemptCharge:
             self._release()
 
     async def _reserve_each(self) -> _Refusal | None:
-        for budget in self._budgets:
-            amount = self._amount_for(budget)
+        for budget, amount in [(each, self._amount_for(each)) for each in self._budgets]:
             account, group = budget.account(self._context, self._estimate.now)
             found = await self._reserve_in(budget, account, group, amount)
             if isinstance(found, Balance):
@@ -207,10 +206,8 @@ class AttemptCharge:
                     _release(reservation)
             return found
 
-        if not ledger.blocks:
-            return reserve()
         try:
-            return await self._context.runtime.call(reserve)
+            return await self._context.runtime.call(reserve) if ledger.blocks else reserve()
         except BaseException:
             self._is_abandoned = True  # the thread may be reserving still
             self._release()

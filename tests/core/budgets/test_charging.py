@@ -31,7 +31,7 @@ from abstractcore import (
     create_llm,
     tool,
 )
-from abstractcore.budgets import estimates
+from abstractcore.budgets import MemoryLedger, estimates
 from abstractcore.ports import Conversion, Fallback
 from abstractcore.registry import Registry
 from abstractcore.testing import AsyncCalls, CallStyle, ScriptedReply, VirtualClock
@@ -276,6 +276,26 @@ def test_model_without_a_price_is_refused_by_default(call_style: CallStyle, conn
     with pytest.raises(ConfigurationError, match="'team' cannot limit this call: no price is known") as caught:
         call_style.generate(connect(budgets=[Budget(5, name="team")]), "hi")
     assert "unpriced" in (caught.value.hint or "")
+
+
+def test_budget_that_refuses_leaves_nothing_reserved_in_others(call_style: CallStyle, connect):
+    allowing = Budget(5, unpriced=1)
+    with pytest.raises(ConfigurationError):
+        call_style.generate(connect(budgets=[allowing, Budget(5, name="team")]), "hi")
+    assert settled(allowing) == 0
+
+
+def test_ledger_that_fails_leaves_nothing_reserved_in_others(call_style: CallStyle, services: Services, budget: Budget):
+    class Failing(MemoryLedger):
+        def reserve(self, *arguments: Any) -> Any:
+            raise ZeroDivisionError
+
+    llm = create_llm(
+        "scripted", services=services, price=PRICE, replies=[], budgets=[budget, Budget(5, ledger=Failing())]
+    )
+    with pytest.raises(ZeroDivisionError):
+        call_style.generate(llm, "hi")
+    assert settled(budget) == 0
 
 
 def test_model_without_a_price_is_allowed_and_reported(call_style: CallStyle, server, connect):
