@@ -10,7 +10,8 @@ import atexit
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -49,6 +50,7 @@ _EXPIRY_SECONDS: Final = 3_600.0
 _LATE_SECONDS: Final = 60.0
 """How much later than the end of its call a reservation expires."""
 _LAST_SECONDS: Final = 5.0
+_NO_LIMIT: Final = 2**62
 _MOST_TEXT: Final = 256 * 1024
 _SENT_NEVERTHELESS: Final = (BackendError, CallInterruptedError, StreamInterruptedError)
 _log = logging.getLogger("abstractcore")
@@ -128,6 +130,20 @@ async def charged_attempt(budgets: Sequence[Budget], attempt: Attempt, next: Att
     else:
         context.at_end.append(partial(charge.end_stream, answer))
     return answer
+
+
+def count_spent(budgets: Sequence[Budget], context: CallContext, dollars: Decimal) -> None:
+    """Counts what was spent for a call beside its requests, whatever is left of the budgets."""
+    now, amount = context.started_at + context.runtime.now() - context.monotonic_start, picodollars(dollars)
+    for budget in budgets:
+        account, group = budget.account(context, now)
+
+        def count(budget: Budget = budget, account: BudgetAccount = account, group: str | None = group) -> None:
+            id = budget.ledger.reserve(account._replace(limit=_NO_LIMIT), 0, now, now + _LATE_SECONDS)
+            if not isinstance(id, Balance):
+                _settle(_Reservation(budget, account, group, id), amount)
+
+        _in_order(budget, count)
 
 
 class AttemptCharge:
@@ -243,7 +259,7 @@ class AttemptCharge:
             spent = amount.picodollars
             if spent is None:
                 spent = 0 if isinstance(each.budget.unpriced, str) else picodollars(each.budget.unpriced)
-            _in_order(each, partial(_settle, each, spent))
+            _in_order(each.budget, partial(_settle, each, spent))
 
     def _release(self) -> None:
         for each in self._take():
@@ -264,9 +280,9 @@ def _flush_at_exit() -> None:
             util.Finalize(None, _worker.flush, (_LAST_SECONDS,), exitpriority=0)
 
 
-def _in_order(reservation: _Reservation, end: Any) -> None:
+def _in_order(budget: Budget, end: Callable[[], object]) -> None:
     """Ends a reservation here, or in the worker where that waits for a database."""
-    if reservation.budget.ledger.blocks:
+    if budget.ledger.blocks:
         try:
             _flush_at_exit()
             _worker.begun().put(end)
@@ -276,11 +292,12 @@ def _in_order(reservation: _Reservation, end: Any) -> None:
     try:
         end()
     except Exception:
-        _log.exception("the end of a reservation of the budget %r was not counted", reservation.budget.name)
+        _log.exception("the end of a reservation of the budget %r was not counted", budget.name)
 
 
 def _release(reservation: _Reservation) -> None:
-    _in_order(reservation, partial(reservation.budget.ledger.release, reservation.account, reservation.id))
+    budget = reservation.budget
+    _in_order(budget, partial(budget.ledger.release, reservation.account, reservation.id))
 
 
 def _settle(reservation: _Reservation, amount: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import BudgetExceededError
@@ -10,6 +11,7 @@ from ..ports import Answer, CallContext, CallNext
 from ..ports.middleware import current_budgets
 from ..schema import CallWarning
 from .budget import Budget
+from .charging import count_spent
 
 
 async def call_with_budgets(
@@ -21,6 +23,7 @@ async def call_with_budgets(
     """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
+    context.count_cost = partial(count_spent, budgets, context)
     token, warnings = current_budgets.set(budgets), len(context.warnings)
     try:
         try:

@@ -156,9 +156,7 @@ class Budgeting:
 
     def _budgets_of_call(self) -> tuple[Budget, ...]:
         around = current_budgets.get()
-        if len(around) + len(self._budgets) < 2:
-            return around or self._budgets
-        return tuple(dict.fromkeys((*around, *self._budgets)))
+        return tuple(dict.fromkeys((*around, *self._budgets))) if around else self._budgets
 
 
 _RINGS = ("around_call", "around_attempt")

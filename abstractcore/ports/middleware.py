@@ -245,7 +245,8 @@ class CallContext:
     of the LLM's model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns
     whether it will have the functions in `at_end` called itself. `verification` is then the result of the check.
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
-    belongs to, if there is one. An answer that is `discarded` is asked for again.
+    belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost`
+    is called with US dollars that were spent for the call beside its requests, such as the price of a tool run.
     """
 
     input: AnyInput
@@ -276,6 +277,7 @@ class CallContext:
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     verification: schema.Verification | None = None
     before_request: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
+    count_cost: Callable[[Decimal], object] | None = field(default=None, repr=False)
     interaction: str | None = None
     discarded: bool = False
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -218,6 +219,20 @@ def test_each_round_of_tools_is_counted(way: Way, services: Services, budget: Bu
     response = way.generate(llm, "1 + 2?", tools=[add], run_tools=True)
     assert settled(budget) == response.cost == spent(records, services)
     assert len(records) == 2
+
+
+@pytest.mark.parametrize("in_database", [False, True])
+def test_declared_price_of_a_tool_is_counted(way: Way, services: Services, tmp_path: Path, in_database: bool):
+    @tool(price=7)
+    def search(query: str) -> str:
+        """Searches."""
+        return query
+
+    budget = Budget(1000, ledger=tmp_path / "budgets.db" if in_database else None)
+    replies = [calls(("search", {"query": "a"}), ("search", {"query": "b"})), "found"]
+    llm = create_llm("scripted", replies=replies, services=services, price=PRICE, budgets=[budget])
+    response = way.generate(llm, "Search.", tools=[search], run_tools=True)
+    assert settled(budget) == response.cost > 14
 
 
 def test_round_that_does_not_fit_ends_the_loop_with_its_state(way: Way, services: Services):
