@@ -60,9 +60,7 @@ def test_backend_that_fails_counts_what_was_reserved(call_style: CallStyle, with
 
 def test_backend_whose_price_is_unknown_is_refused(call_style: CallStyle, with_backend: WithBackend):
     llm = with_backend(voice=Singer, budgets=[Budget(1)])
-    with pytest.raises(
-        ConfigurationError, match="no price is known for the backend tests:voice"
-    ):
+    with pytest.raises(ConfigurationError, match="no price is known for the backend tests:voice"):
         call(call_style, llm.voice, "tts", "Hello")
 
 
