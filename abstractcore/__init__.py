@@ -12,6 +12,7 @@ from .errors import (
     AuthenticationError as AuthenticationError,
     BackendError as BackendError,
     BadRequestError as BadRequestError,
+    BudgetExceededError as BudgetExceededError,
     CallInterruptedError as CallInterruptedError,
     CapabilityUnavailableError as CapabilityUnavailableError,
     CassetteError as CassetteError,
@@ -101,6 +102,7 @@ from .schema import (
 from .version import __version__ as __version__
 
 with _LazyImports(globals()):
+    from .budgets import Budget as Budget
     from .capabilities import (
         AsyncSpeechStream as AsyncSpeechStream,
         Audio as Audio,

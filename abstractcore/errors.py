@@ -27,6 +27,7 @@ AbstractCoreError
 |- JournalError                     a journal of a tool loop cannot be read or written, or is of another loop
 |  `- JournalLost                   another process has the journal now: nothing more may be written
 |- CallInterruptedError             the call was ended by its `interruption`
+|- BudgetExceededError              a call does not fit into a budget, and was not sent
 |- FallbackExhaustedError           every model of a fallback list failed
 |- ScriptExhaustedError             a scripted model has no reply left
 |- CassetteError                    a cassette cannot be read or written
@@ -54,9 +55,18 @@ AbstractCoreError
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
 from . import schema
+from .lazy_modules import LazyModule
 from .schema import AbstractCoreError as AbstractCoreError
 from .schema import SchemaError as SchemaError
+
+if TYPE_CHECKING:
+    import datetime
+else:
+    datetime = LazyModule("datetime")
 
 
 class ConfigurationError(AbstractCoreError):
@@ -195,6 +205,23 @@ class JournalLost(JournalError):  # noqa: N818 - raised as a message to the loop
 
 class CallInterruptedError(AbstractCoreError):
     """The call was ended by its `interruption`; `partial` holds what a stream had of the answer."""
+
+
+class BudgetExceededError(AbstractCoreError):
+    """A call does not fit into a budget: it was not sent.
+
+    `budget` is the name of the budget, `group` what it counts by, such as a tag's value. `limit`, `spent`, `reserved`
+    (for calls that are running) and `needed` (the estimate of this one) are in US dollars. `resets_at` is when the next
+    window begins, in UTC; None for a budget without windows.
+    """
+
+    budget: str = ""
+    group: str | None = None
+    limit: Decimal | None = None
+    spent: Decimal | None = None
+    reserved: Decimal | None = None
+    needed: Decimal | None = None
+    resets_at: datetime.datetime | None = None
 
 
 class FallbackExhaustedError(AbstractCoreError):

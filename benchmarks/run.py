@@ -10,6 +10,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 
+import budgets
 import call_paths
 import calls
 import capabilities
@@ -77,6 +78,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "many-files": files.many,
     "video": videos.videos,
     "voice": voice.voices,
+    "budget": budgets.budgets,
     "database": databases.statements,
     "runs": runs.runs,
 }

@@ -12,9 +12,11 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
+    from .. import budgets
     from ..transport import clients
     from . import llm, services
 else:
+    budgets = LazyModule("abstractcore.budgets")
     clients = LazyModule("abstractcore.transport.clients")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
@@ -45,6 +47,9 @@ class LLMOptions(CallOptions, total=False):
     """Maximum number of retries after transient errors; default 2."""
     middleware: Sequence[Middleware] | None
     """Code around calls and attempts: objects with `around_call` or `around_attempt`."""
+    budgets: Sequence[budgets.Budget] | None
+    """Limits in US dollars on what the calls of this LLM cost, with the calls made for them, such as captions:
+    `[Budget(usd=5, per="day")]`."""
     proxy: str | None
     """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
     networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""

@@ -8,9 +8,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
-from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
+from ..middleware import Budgeting, Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_help import takes
-from ..ports import CAPABILITIES, Price, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
+from ..ports import (
+    CAPABILITIES,
+    Answer,
+    CallContext,
+    Price,
+    Pricing,
+    Provider,
+    ProviderConfig,
+    ProviderServices,
+    ProviderSession,
+)
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
@@ -32,6 +42,7 @@ from .preparing import RequestPreparer
 from .services import Services, connections, default_services
 
 if TYPE_CHECKING:
+    from ..budgets import Budget
     from ..registry import Registry
     from .fact_overrides import FactOverrides
     from .llm_capabilities import LLMCapabilities
@@ -105,10 +116,22 @@ def create_llm(
     services.keep_traces()
     pricing = _pricing(given.get("price"), session, name, services)
     tracing = Tracing(partial(services.records.listener, pricing))
-    middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
 
     def create(model: str) -> LLM:
         return create_llm(model, services=services)
+
+    async def substitute(context: CallContext, model: object) -> Answer:
+        from .substitutes import make_by
+
+        return await make_by(model, context, create, sync=context.runtime is services.sync_runtime)
+
+    middleware = (
+        tracing,
+        Retry(retries, services.random),
+        Deadline(),
+        *_user_middleware(given.get("middleware", ())),
+        Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
+    )
 
     pipelines = Pipelines(
         session,
@@ -173,6 +196,14 @@ def _check_defaults(given: dict[str, Any]) -> None:
 
 def _user_middleware(middleware: Sequence[object]) -> list[Any]:
     return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+
+
+def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
+    if given.get("budgets") is None:
+        return ()
+    from ..budgets.budget import checked_budgets
+
+    return checked_budgets(given["budgets"])
 
 
 def _session(

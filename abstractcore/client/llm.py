@@ -15,7 +15,7 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
+from ..ports import Answer, BilledResponse, CallContext, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
 from ..schema import GenerateResponse, ModelCall
 from ..scrubbing import credentials_of, shown_url
 from .data_methods import DataMethods
@@ -421,6 +421,15 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         is_sync = runtime is self._pipelines.services.sync_runtime
         pipeline = self._pipelines.sync if is_sync else self._pipelines.asynchronous
         return self.prepared(prompt, request).response(pipeline)
+
+    async def take_over(self, context: CallContext, *, sync: bool) -> Answer:
+        """Makes a chat that another LLM has begun, of sync or async code: it becomes a call of this model."""
+        self.check_open()
+        pipeline = self._pipelines.sync if sync else self._pipelines.asynchronous
+        if context.input.provider != self.provider:
+            context.headers = self._preparer.headers  # those of the call may be credentials of the other provider
+        context.call = context.call.with_(provider=self.provider, model=self.model)
+        return await pipeline.take_over(context)
 
     def check_open(self) -> None:
         """Raises `ConfigurationError` if it is closed."""

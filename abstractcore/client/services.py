@@ -87,6 +87,8 @@ class Services(NotCopied):
             raise ConfigurationError(f"clock: expected a Clock, got {type(self.clock).__name__}.")
         self.sync_runtime = SyncRuntime(self.clock)
         self.records = Recorder()
+        self.usual_sizes: dict[Any, Any] = {}
+        """What budgets have learned about requests of models."""
         self.random = random
         self.new_id = new_id or new_trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment

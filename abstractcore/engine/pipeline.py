@@ -206,6 +206,14 @@ class Pipeline:
 
         return WholeReply(answer)
 
+    async def take_over(self, context: CallContext) -> Answer:
+        """Returns the answer to a chat that was begun in the pipeline of another model, and is charged by this one's
+        prices. Its call names this model.
+        """
+        context.operation, context.pricing = self.operation, self.pricing
+        context.stored = {}
+        return await self._perform(context)
+
     async def _perform(self, context: CallContext) -> Answer:
         """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""
         if not isinstance(context.input, context.operation.input):
@@ -320,9 +328,9 @@ class Pipeline:
         try:
             output = None if read_output is None else read_output(reply)
         except OutputValidationError as error:
-            error.response = as_response(reply, context, None, self.pricing, seconds)
+            error.response = as_response(reply, context, None, context.pricing or self.pricing, seconds)
             raise
-        return as_response(reply, context, output, self.pricing, seconds)
+        return as_response(reply, context, output, context.pricing or self.pricing, seconds)
 
     def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader | None) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):

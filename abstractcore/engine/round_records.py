@@ -133,6 +133,8 @@ class RoundRecords:
         price = None if is_answered or step.outcome not in _CHARGED else self._prices.get(name)
         if price is not None:
             self._charges.append(price)
+            if self._context is not None and self._context.count_cost is not None:
+                self._context.count_cost(price)
         if self._trace is not None:
             tool = (self._tools or {}).get(name)
             source: ToolSource | None = "own" if name in _OWN_NAMES else None if tool is None else tool.source

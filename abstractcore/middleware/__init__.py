@@ -1,9 +1,10 @@
 """Middleware around calls and attempts: retries, the deadline, tracing, and the user's own."""
 
+from .built_in import Budgeting
 from .built_in import Deadline
 from .built_in import OfflineEndpoint
 from .built_in import Retry
 from .built_in import Tracing
 from .built_in import UserMiddleware
 
-__all__ = ["Deadline", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]
+__all__ = ["Budgeting", "Deadline", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]

@@ -1,22 +1,41 @@
 """The middleware of every LLM: retry, the deadline, tracing, and the wrapper of the user's own.
 
 `Retry` repeats transient failures, with exponential backoff and jitter. `Deadline` ends an attempt when the time of the
-call is over, `Tracing` reports the end of every call, and `UserMiddleware` checks what a user's middleware
-returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
+call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and `UserMiddleware` checks what a
+user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..engine import InTime, remaining, time_given
 from ..errors import AbstractCoreError, ConfigurationError, ProviderError
-from ..ports import Address, Answer, Attempt, AttemptNext, CallContext, CallNext, OperationResult, Runtime
+from ..ports import (
+    Address,
+    Answer,
+    Attempt,
+    AttemptNext,
+    CallContext,
+    CallNext,
+    ModelProfile,
+    OperationResult,
+    Pricing,
+    Runtime,
+)
+from ..ports.middleware import current_budgets
 from ..schema import ModelReply
 from ..telemetry import Listener
+
+if TYPE_CHECKING:
+    from ..budgets import Budget
+    from ..budgets.estimates import PricedModel
+
+Substitute: TypeAlias = Callable[[CallContext, object], Awaitable[Answer]]
+"""Makes the call of a context by another model, given by its name or as an LLM."""
 
 
 class Deadline:
@@ -89,6 +108,55 @@ class Tracing:
         if listener is not None:
             context.at_end.append(partial(listener, context))
         return next(context)
+
+
+class Budgeting:
+    """Charges each request to the `budgets` of the LLM, and to those of the calls and `with` blocks around it.
+
+    `pricing` and `profile` are those of the model, `usual` has the usual sizes of requests. `substitute` makes the call
+    by another model, in place of one that does not fit into a budget: it gets the context, and the name of a model or
+    an LLM. It is the innermost middleware: a request that another one answers costs nothing. Without budgets it adds no
+    stack frame, and imports nothing.
+    """
+
+    def __init__(
+        self,
+        budgets: Sequence[Budget],
+        pricing: Pricing,
+        profile: ModelProfile,
+        usual: dict[Any, Any],
+        substitute: Substitute,
+    ) -> None:
+        self._budgets = tuple(budgets)
+        self._pricing = pricing
+        self._profile = profile
+        self._usual = usual
+        self._substitute = substitute
+        self._model: PricedModel | None = None
+
+    def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
+        """Makes the call; its budgets hold for other calls that are made for it, such as captions."""
+        budgets = self._budgets_of_call()
+        if not budgets:
+            return next(context)
+        from ..budgets.substitutes import call_with_budgets
+
+        return call_with_budgets(budgets, context, next, self._substitute)
+
+    def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
+        """Reserves the cost of the attempt before it, and settles it after."""
+        budgets = self._budgets_of_call()
+        if not budgets or attempt.context.operation.is_free:
+            return next(attempt)
+        from ..budgets.charging import PricedModel, charged_attempt
+
+        if self._model is None:
+            self._model = PricedModel(self._pricing, self._profile, {}, self._usual)
+        return charged_attempt(budgets, attempt, next, self._model)
+
+    def _budgets_of_call(self) -> tuple[Budget, ...]:
+        around = current_budgets.get()
+        return tuple(dict.fromkeys((*around, *self._budgets))) if around else self._budgets
 
 
 _RINGS = ("around_call", "around_attempt")

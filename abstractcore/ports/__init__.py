@@ -101,6 +101,7 @@ from .transports import (
 )
 
 with _LazyImports(globals()):
+    from .budgets import BudgetAccount as BudgetAccount, Balance as Balance, BudgetLedger as BudgetLedger
     from .capabilities import (
         BACKEND_METHODS as BACKEND_METHODS,
         BackendEntry as BackendEntry,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, Union, cast, runtime_checkable
@@ -244,7 +245,8 @@ class CallContext:
     of the LLM's model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns
     whether it will have the functions in `at_end` called itself. `verification` is then the result of the check.
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
-    belongs to, if there is one. An answer that is `discarded` is asked for again.
+    belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost`
+    is called with US dollars that were spent for the call beside its requests, such as the price of a tool run.
     """
 
     input: AnyInput
@@ -275,6 +277,7 @@ class CallContext:
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     verification: schema.Verification | None = None
     before_request: Callable[[], Awaitable[None]] | None = field(default=None, repr=False)
+    count_cost: Callable[[Decimal], object] | None = field(default=None, repr=False)
     interaction: str | None = None
     discarded: bool = False
 
@@ -352,3 +355,8 @@ class AttemptMiddleware(Protocol):
 Middleware: TypeAlias = CallMiddleware | AttemptMiddleware
 CallNext: TypeAlias = Callable[[CallContext], Awaitable[Answer]]
 AttemptNext: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
+
+current_budgets: ContextVar[tuple[Any, ...]] = ContextVar("abstractcore_budgets", default=())
+"""The budgets of the calls and the `with` blocks that this code runs in, outermost first: they hold for further calls
+that are made here. It is here, and not with budgets, which a call without any does not import.
+"""

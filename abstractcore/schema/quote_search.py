@@ -172,7 +172,7 @@ class QuoteMatch:
         return len(self.spans)
 
 
-class Budget:
+class WorkBudget:
     """A limit of the work of all searches, about a character each; the answer of a model may hold any number of quotes.
 
     `is_spent` says that further searches do nothing.
@@ -194,7 +194,7 @@ class SearchedText:
         self.text = text
         self._normal: NormalText | None = None
 
-    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
+    def find(self, quote: str, budget: WorkBudget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
         """Returns up to `most` places of a quote, whole words and numbers only; None if there is none."""
         quote = quote.strip()
         if not quote:
@@ -219,7 +219,7 @@ class SearchedText:
         last = len(wanted) - 1
         return QuoteMatch(tuple((form.starts[start], form.ends[start + last]) for start in starts), "normalised")
 
-    def has_inside_words(self, quote: str, budget: Budget) -> bool:
+    def has_inside_words(self, quote: str, budget: WorkBudget) -> bool:
         """Returns whether a quote that was not found is a part of longer words or numbers."""
         wanted = normal(quote)
         if not wanted or self._normal is None or budget.is_spent:
@@ -228,7 +228,7 @@ class SearchedText:
         return wanted in self._normal.text
 
 
-def _places(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int], bool], most: int) -> list[int]:
+def _places(text: str, quote: str, budget: WorkBudget, is_whole: Callable[[int, int], bool], most: int) -> list[int]:
     """Returns where a quote begins, up to `most` places that do not overlap and are `is_whole`."""
     starts: list[int] = []
     position = 0

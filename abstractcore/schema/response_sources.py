@@ -14,7 +14,7 @@ from .base_error import SchemaError, shown
 from .evidence import Source
 from .media_decisions import MediaAnchor, MediaDecision
 from .parts import Citation
-from .quote_search import Budget
+from .quote_search import WorkBudget
 from .source_texts import TextSource
 from .tool_steps import ToolStep
 
@@ -120,7 +120,7 @@ def file_text(index: int, decision: MediaDecision) -> TextSource | None:
 def _find(quote: str, texts: Sequence[TextSource]) -> tuple[Source, ...]:
     if not any(map(str.isalnum, quote)):
         return ()
-    budget = Budget(_WORK)
+    budget = WorkBudget(_WORK)
     return tuple(chain.from_iterable(each.find_all(quote, budget, MOST_SOURCES) for each in texts))
 
 

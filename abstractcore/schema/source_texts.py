@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from .evidence import EvidenceMatch, EvidenceSource, FilePlaces, Source
 from .media_decisions import MediaAnchor
-from .quote_search import MOST_OCCURRENCES, Budget, QuoteMatch, SearchedText
+from .quote_search import MOST_OCCURRENCES, QuoteMatch, SearchedText, WorkBudget
 
 _ROW = re.compile(r"([A-Z]{1,3})([0-9]{1,7}):([A-Z]{1,3})\2")
 _BORDER = re.compile(r"(?<!\\)\|")
@@ -109,14 +109,14 @@ class TextSource:
         self._anchor_starts = [each.start for each in self.anchors]
         self._reach = list(accumulate((each.end for each in self.anchors), max))
 
-    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
+    def find(self, quote: str, budget: WorkBudget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
         """Returns up to `most` places of a quote in `searched.text`; None if there is none."""
         found = self.searched.find(quote, budget, most)
         if found is None and self.anchored_only and _TIME.search(quote):
             return self.searched.find(_TIME.sub("", quote), budget, most)
         return found
 
-    def find_all(self, quote: str, budget: Budget, most: int) -> Iterator[Source]:
+    def find_all(self, quote: str, budget: WorkBudget, most: int) -> Iterator[Source]:
         """Yields up to `most` places of a quote, in order."""
         found = self.find(quote, budget, most)
         for start, end in () if found is None else found.spans:

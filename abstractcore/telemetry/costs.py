@@ -128,6 +128,15 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
     return max(Decimal(0), _EXACT.subtract(dollars, _dollars(charges) or Decimal(0)))
 
 
+def charge_of(response: BilledResponse, pricing: Pricing) -> Cost:
+    """Returns the cost of one response, and about what it has cost beside that if it has not reported all."""
+    charges = _charges(response, pricing)
+    cost = _sum(charges)
+    if response.estimate is None:
+        return cost
+    return cost._replace(estimated_cost=_estimate(response, charges, pricing))
+
+
 def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:
     """Yields a response, and then what it reports of tokens that are not among its counts: each has the prices of its
     own model, and of its own size. A reported cost is that of all.

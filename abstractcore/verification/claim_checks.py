@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from ..schema.evidence import Check, Verification
-from ..schema.quote_search import Budget
+from ..schema.quote_search import WorkBudget
 from ..schema.source_texts import TextSource
 from .claims import CODE_PART, CODE_PART_BEFORE, MOST_CLAIMS, Claim, claims_in, is_separate
 from .dates import DateOrder, TimeOfDay, infer_date_order, possible_days
@@ -54,7 +54,7 @@ class _ClaimChecker:
         wanted = frozenset(significant_digits(each.number.digits) for each in claims if each.number is not None)
         self._sources = [IndexedSource(source, wanted) for source in sources]
         self._order: DateOrder | None = infer_date_order(answer)
-        self._budget = Budget(MOST_WORK)
+        self._budget = WorkBudget(MOST_WORK)
         self._nowhere = not_in_texts("it", sources)
 
     def checks(self) -> list[Check]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ..schema.evidence import Check
-from ..schema.quote_search import Budget
+from ..schema.quote_search import WorkBudget
 from .claims import Claim
 from .currencies import is_currency
 from .dates import WrittenDate, written_dates
@@ -38,7 +38,9 @@ class DifferenceFinder:
     the same kind.
     """
 
-    def __init__(self, answer: str, sources: Sequence[IndexedSource], agreed: Set[PlaceKey], budget: Budget) -> None:
+    def __init__(
+        self, answer: str, sources: Sequence[IndexedSource], agreed: Set[PlaceKey], budget: WorkBudget
+    ) -> None:
         self._answer = answer
         self._sources = sources
         self._agreed = agreed

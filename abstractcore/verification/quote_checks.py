@@ -11,7 +11,7 @@ from typing import Any
 from ..outputs.output_types import WRAPPER_KEY
 from ..schema import Check, Evidence, EvidenceMap, JSONObject, Source
 from ..schema.base_error import shown
-from ..schema.quote_search import Budget
+from ..schema.quote_search import WorkBudget
 from ..schema.source_texts import TextSource
 from .claim_checks import check_claims, not_in_texts
 from .quoted_answers import PathSteps, Quote, QuotedAnswer, format_path, parse_path, scalar_values
@@ -93,7 +93,7 @@ class _QuoteChecker:
         self._schema = schema
         self._sources = [source for source in sources if source.problem is None]
         self._problems = [source.problem for source in sources if source.problem is not None]
-        self._budget = Budget(MOST_WORK)
+        self._budget = WorkBudget(MOST_WORK)
         self._known: dict[tuple[str, int | None], Evidence] = {}
 
     def check(self, steps: PathSteps, value: Any, quotes: Sequence[Quote]) -> Evidence:
@@ -187,7 +187,7 @@ def _digits(number: Decimal) -> str:
     return f"{number:f}" if abs(number.adjusted()) < _MOST_DIGITS else str(number)
 
 
-def _places_of_values(values: Sequence[str], sources: Sequence[TextSource], budget: Budget) -> list[Source | None]:
+def _places_of_values(values: Sequence[str], sources: Sequence[TextSource], budget: WorkBudget) -> list[Source | None]:
     """Returns where each value stands, None for one that is found nowhere.
 
     Messages of the user are not searched: a question is not evidence for its answer.
@@ -216,7 +216,7 @@ def _agreed_place(line: str, begin: int, checks: Sequence[Check]) -> Source | No
     return None if any(map(str.isalnum, others)) else check.source
 
 
-def _as_quote(line: str, sources: Sequence[TextSource], budget: Budget) -> Source | None:
+def _as_quote(line: str, sources: Sequence[TextSource], budget: WorkBudget) -> Source | None:
     if not any(map(str.isalpha, line)):  # figures stand as such only: "50" is not the 50 of "50 %"
         return None
     return next((place for source in sources for place in source.find_all(line, budget, 1)), None)

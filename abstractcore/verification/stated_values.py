@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ..schema.quote_search import Budget, SearchedText, normal
+from ..schema.quote_search import SearchedText, WorkBudget, normal
 from .dates import written_dates
 from .written_numbers import possible_values
 
@@ -55,7 +55,7 @@ def states_value(quote: str, value: Any, *, is_choice: bool = False) -> bool | N
 
 def _states_text(quote: str, value: str) -> bool | None:
     # The quote is short; its search has no limit of its own.
-    if SearchedText(quote).find(value, Budget(10**9)) is not None:
+    if SearchedText(quote).find(value, WorkBudget(10**9)) is not None:
         return True
     day = _ISO_DATE.fullmatch(value.strip())
     if day is not None:

@@ -120,6 +120,14 @@ print("httpx2" in sys.modules)
 
 
 NOT_FOR_A_TEXT = (
+    "abstractcore.budgets",
+    "abstractcore.budgets.budget",
+    "abstractcore.budgets.charging",
+    "abstractcore.budgets.database",
+    "abstractcore.budgets.estimates",
+    "abstractcore.budgets.memory",
+    "abstractcore.budgets.substitutes",
+    "abstractcore.budgets.windows",
     "abstractcore.catalogue.pricing",
     "abstractcore.catalogue.price_values",
     "abstractcore.catalogue.positions",
@@ -134,6 +142,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.client.message_inputs",
     "abstractcore.client.resumed_loops",
     "abstractcore.client.streams",
+    "abstractcore.client.substitutes",
     "abstractcore.concurrency.asynchronous",
     "abstractcore.concurrency.loop_thread",
     "abstractcore.engine.call_stream",
@@ -177,6 +186,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.outputs.partial_output",
     "abstractcore.outputs.python_type",
     "abstractcore.pillow_images",
+    "abstractcore.ports.budgets",
     "abstractcore.ports.conversions",
     "abstractcore.ports.scripts",
     "abstractcore.ports.tools",

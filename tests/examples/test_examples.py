@@ -104,6 +104,20 @@ def test_stream_async_prints_an_answer(run):
     assert re.search(r"\w+.*\n\(\d+ tokens, (stop|length)\)\n$", run(str(EXAMPLES / "stream_async.py")), re.DOTALL)
 
 
+def test_budget_ends_at_its_limit_with_a_cheaper_model_before(run):
+    lines = run(str(EXAMPLES / "budget.py")).splitlines()
+    assert [line.split()[0] for line in lines] == [
+        *["large"] * 3,
+        "scripted/large:",
+        *["large"] * 2,
+        *["small"] * 5,
+        "stopped:",
+        "bob:",
+        "large:",
+    ]
+    assert lines[-3] == "stopped: the budget of ann has $0.36, of which $0.3150 is spent"
+
+
 def test_cost_tracking_sums_by_team(run):
     assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
         "office   12 in   9 out  $0.00006125  2 done",

@@ -15,6 +15,7 @@ import PIL.Image
 from openai.types.chat import ChatCompletionMessage, ChatCompletionMessageParam
 
 from abstractcore import (
+    Budget,
     CallOptions,
     CallRequest,
     HostedTool,
@@ -54,6 +55,7 @@ llm = create_llm(
     accepts=["image"],
     facts={"context_tokens": 65536, "refused": ["top_k"]},
     price=Price(input=2, output="0.5", cached=Decimal("0.25")),
+    budgets=[Budget(usd=5, per="day", by="tag:user", on_exceeded="openai/gpt-5.4-mini", warn_at=0.8, on_warning=print)],
     max_retries=0,
     middleware=[Quiet()],
     proxy="http://proxy.test",

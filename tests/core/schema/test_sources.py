@@ -21,7 +21,7 @@ from abstractcore import (
     tool,
 )
 from abstractcore.schema import MediaSent, ModelReply, TextPart
-from abstractcore.schema.quote_search import Budget
+from abstractcore.schema.quote_search import WorkBudget
 from abstractcore.schema.source_texts import TextSource, in_cells
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.anthropic_messages.blocks import citation_to_ours
@@ -86,10 +86,10 @@ def test_quotes_are_found_over_the_marks_between_pieces_with_all_their_anchors()
     anchors += (MediaAnchor(52, 71, seconds=(5, 6)),)
     source = TextSource("file", "a.wav", text, anchors, 0, anchored_only=True)
     for quote in ("The meeting starts at nine.", "[00:00] The meeting starts [00:03] at nine."):
-        (found,) = source.find_all(quote, Budget(10**9), 9)
+        (found,) = source.find_all(quote, WorkBudget(10**9), 9)
         assert (found.seconds, found.anchors, found.where) == ((0, 4), anchors[:2], "a.wav, 00:00")
-    assert not list(source.find_all("00:03", Budget(10**9), 9))
-    (late,) = source.find_all("three copies", Budget(10**9), 9)
+    assert not list(source.find_all("00:03", WorkBudget(10**9), 9))
+    (late,) = source.find_all("three copies", WorkBudget(10**9), 9)
     assert text[late.start : late.end] == "three copies"
 
 
@@ -198,7 +198,7 @@ def test_texts_of_megabytes_take_linear_work():
     )
     sent = MediaSent("text/plain", len(text), text, anchors=anchors)
     source = TextSource("file", "big.txt", sent.text or "", sent.anchors, 0)
-    budget = Budget(10**9)
+    budget = WorkBudget(10**9)
     assert [each.paragraph for each in source.find_all("THE LAST line", budget, 1000)] == [None]
     assert len(list(source.find_all("Row number with 1,234.50", budget, 1000))) == 1000
     assert 10**9 - budget.left < 5 * len(text)

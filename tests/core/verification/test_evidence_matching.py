@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import MediaAnchor
-from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, NormalText, SearchedText
+from abstractcore.schema.quote_search import MOST_OCCURRENCES, NormalText, SearchedText, WorkBudget
 from abstractcore.schema.source_texts import SourcePlace, TextSource
 from abstractcore.verification.quoted_answers import format_path, parse_path, scalar_values
 from abstractcore.verification.stated_values import states_value
@@ -20,7 +20,7 @@ PLENTY = 10**12
 
 
 def find(text: str, quote: str, work: int = PLENTY):
-    return SearchedText(text).find(quote, Budget(work))
+    return SearchedText(text).find(quote, WorkBudget(work))
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_text_is_found_in_itself(text):
 @pytest.mark.exhaustive
 def test_work_is_bounded_and_linear():
     for text in ("word 1.5 " * 50_000, "-" * 200_000, "a-\n" * 50_000, "e\u0301" * 50_000, " \n" * 100_000):
-        budget = Budget(PLENTY)
+        budget = WorkBudget(PLENTY)
         searched = SearchedText(text)
         for quote in ("x" * 1000, "word 1.", "-", "a" * 100_000, text[: len(text) // 2] + "?"):
             searched.find(quote, budget)
@@ -148,13 +148,13 @@ def test_work_is_bounded_and_linear():
 
 
 def test_places_of_a_long_quote_that_repeats_itself_use_up_the_budget():
-    budget = Budget(10**8)
+    budget = WorkBudget(10**8)
     assert SearchedText("a" * 1_000_000).find("a" * 500_000, budget) is None
     assert budget.is_spent
 
 
 def test_nothing_is_searched_without_budget():
-    budget = Budget(0)
+    budget = WorkBudget(0)
     assert SearchedText("total 5").find("total 5", budget) is None
     assert budget.is_spent
 
@@ -165,14 +165,14 @@ def test_places_are_in_pages():
     source = TextSource("file", "x.pdf", text, anchors)
 
     def place(quote):
-        found = source.searched.find(quote, Budget(PLENTY))
+        found = source.searched.find(quote, WorkBudget(PLENTY))
         return source.place(found.start, found.end)
 
     assert place("Total: 5") == SourcePlace(3, 0, 8, "Total: 5", anchors[:1])
     assert (place("next").page, place("next").start, place("next").end) == (4, 0, 4)
     over = place("see the next")
     assert (over.page, over.start, over.end, over.text) == (3, 9, 16, "see the\nnext")
-    assert source.searched.find("[page 1]", Budget(PLENTY)) is None
+    assert source.searched.find("[page 1]", WorkBudget(PLENTY)) is None
 
 
 @pytest.mark.parametrize(

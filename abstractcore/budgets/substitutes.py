@@ -1,0 +1,68 @@
+"""Calls that do not fit into a budget, made by a cheaper model instead."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..errors import BudgetExceededError
+from ..ports import Answer, CallContext, CallNext
+from ..ports.middleware import current_budgets
+from ..schema import CallWarning
+from .budget import Budget
+from .charging import count_spent
+
+
+async def call_with_budgets(
+    budgets: tuple[Budget, ...],
+    context: CallContext,
+    next: CallNext,
+    substitute: Callable[[CallContext, object], Awaitable[Answer]],
+) -> Answer:
+    """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
+    by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
+    """
+    context.count_cost = partial(count_spent, budgets, context)
+    token, warnings = current_budgets.set(budgets), len(context.warnings)
+    try:
+        try:
+            return await next(context)
+        except BudgetExceededError as error:
+            budget = _refusing(budgets, error, context)
+            model = None if budget is None else await _substitute(budget, error, context)
+            if budget is None or model is None:
+                raise
+        del context.warnings[warnings:]  # those of the model that does not answer
+        return await _made_by(model, budget, context, substitute)
+    finally:
+        current_budgets.reset(token)
+
+
+def _refusing(budgets: Sequence[Budget], error: BudgetExceededError, context: CallContext) -> Budget | None:
+    """Returns the budget that refused a call which another model can make."""
+    if not context.operation.is_chat or context.pricing is not None:
+        return None
+    return next((each for each in budgets if each.name == error.budget and each.on_exceeded != "raise"), None)
+
+
+async def _substitute(budget: Budget, error: BudgetExceededError, context: CallContext) -> object:
+    """Returns the model that a budget names; None if its function names none."""
+    named: Any = budget.on_exceeded
+    if isinstance(named, str) or hasattr(named, "generate"):
+        return named
+    return await context.runtime.invoke(named, error)
+
+
+async def _made_by(
+    model: object,
+    budget: Budget,
+    context: CallContext,
+    substitute: Callable[[CallContext, object], Awaitable[Answer]],
+) -> Answer:
+    requested = f"{context.input.provider}/{context.input.model}"
+    answer = await substitute(context, model)
+    sent = f"{context.input.provider}/{context.input.model}"
+    message = f"the call did not fit into the budget {budget.name!r}: {sent} answered instead of {requested}"
+    context.warnings.append(CallWarning("model_substituted", "model", message, requested, sent))
+    return answer
