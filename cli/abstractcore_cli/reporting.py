@@ -100,10 +100,10 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
             "loop_status": response.loop.status if response.loop is not None else None,
             "warnings": data["warnings"],
             "cost": data["cost"],
-            "estimated_cost": data.get("estimated_cost"),
             "cost_source": response.cost_source,
             "cost_reason": response.cost_reason,
             "price_rows": response.price_rows,
+            "estimated_cost": data.get("estimated_cost"),
             "seconds": response.seconds,
             "trace_id": response.trace_id,
         }

@@ -125,7 +125,7 @@ def test_json_prints_one_object_only(server, to_server, tmp_path):
     assert (result.exit_code, result.stderr, result.stdout.count("\n")) == (0, "", 1)
     assert list(data) == [
         *("content", "finish_reason", "provider", "model", "usage", "media", "tool_steps", "loop_status"),
-        *("warnings", "cost", "cost_source", "cost_reason", "price_rows", "seconds", "trace_id"),
+        *("warnings", "cost", "cost_source", "cost_reason", "price_rows", "estimated_cost", "seconds", "trace_id"),
     ]
     assert (data["content"], data["finish_reason"], data["usage"]["input"]) == ("caf\u00e9", "stop", 3)
     assert (data["tool_steps"], data["loop_status"]) == ([], None)
