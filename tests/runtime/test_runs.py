@@ -25,6 +25,7 @@ from abstractruntime import (
     RunNotFoundError,
     Runtime,
     Send,
+    Spent,
     Step,
     UnknownProgramError,
     Wait,
@@ -236,6 +237,34 @@ def test_run_that_reaches_a_limit_fails_before_its_next_effect(
     assert len(executed) == effects
     with pytest.raises(RunFailedError, match="LimitReached"):
         run.wait_for_output()
+
+
+@pytest.mark.parametrize("tokens", [-5, 1.5, float("nan"), "5", None, True, 10**400])
+def test_tokens_that_no_limit_could_count_are_an_error_of_their_effect(make_runtime: Make, tokens: Any) -> None:
+    error, spent = error_of_use(make_runtime, lambda: EffectResult(1, tokens))
+    assert error["message"].startswith("tokens: expected an integer of at least 0")
+    assert (spent.steps, spent.tokens) == (2, 0)
+
+
+@pytest.mark.parametrize("dollars", [0.5, Decimal("NaN"), Decimal("sNaN"), Decimal(-3), Decimal("9e999999"), "1"])
+def test_dollars_that_no_limit_could_count_are_an_error_of_their_effect(make_runtime: Make, dollars: Any) -> None:
+    error, spent = error_of_use(make_runtime, lambda: EffectResult(1, 1, dollars))
+    assert error["message"].startswith("dollars: expected a Decimal of at least 0")
+    assert spent.dollars == 0
+
+
+def error_of_use(make_runtime: Make, used: Callable[[], EffectResult]) -> tuple[Any, Spent]:
+    """Returns the error of an effect that reports such a use, and what its run has spent."""
+
+    def step(state: Any, item: Item) -> Step:
+        return Step.do({}, Effect("use")) if item.kind == "start" else Step.complete(item.error)
+
+    program = FunctionProgram("uses", step)
+    runtime = make_runtime(program, effects={"use": lambda context, payload: used()})
+    run = runtime.start(program, limits=Limits(tokens=10, dollars=Decimal(1)))
+    runtime.work()
+    check(runtime, run.id, program)
+    return run.output, run.info.spent
 
 
 @pytest.mark.parametrize(("effects", "warned"), [(7, []), (8, ["steps", "tokens"]), (9, ["steps", "tokens"])])

@@ -11,15 +11,22 @@ from abstractcore.ports import Interruption, Runtime
 
 from .json_documents import JSON
 from .programs import AfterCrash
+from .records import check_used
 
 
 @dataclass(frozen=True, slots=True)
 class EffectResult:
-    """The result of an effect, with what it used. What a kind returns otherwise is the value alone."""
+    """The result of an effect, with what it used. What a kind returns otherwise is the value alone.
+
+    Raises `InvalidInputError` for tokens or dollars that no limit could count: negative, not finite, or no numbers.
+    """
 
     value: JSON = None
     tokens: int = 0
     dollars: Decimal = Decimal(0)
+
+    def __post_init__(self) -> None:
+        check_used(self.tokens, self.dollars)
 
 
 @dataclass(frozen=True, slots=True)
