@@ -181,7 +181,7 @@ class BusyError(Exception):
     """An error of a service that says when to try again."""
 
     retryable = True
-    retry_after = 90
+    retry_after: Any = 90
 
 
 def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: Any) -> None:
@@ -200,6 +200,42 @@ def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: 
     runtime.work()
     assert (attempts, run.output["error"]["type"]) == ([1, 2], "BusyError")
     check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize("seconds", ["90", -1, float("nan"), [90], None])
+def test_error_that_says_no_time_is_tried_again_when_its_retries_say(
+    make_runtime: Make, clock: Any, seconds: Any
+) -> None:
+    error = BusyError()
+    error.retry_after = seconds
+
+    def fail(context: Any, payload: Any) -> None:
+        raise error
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.status == "running"
+    assert 0 < run.info.due_at - clock.time_of_day() <= 10
+    clock.advance(10)
+    runtime.work()
+    assert run.output["error"]["type"] == "BusyError"
+    check(runtime, run.id, program)
+
+
+def test_error_that_asks_for_years_is_tried_again_within_a_month(make_runtime: Make, clock: Any) -> None:
+    error = BusyError()
+    error.retry_after = float("inf")
+
+    def fail(context: Any, payload: Any) -> None:
+        raise error
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.info.due_at == clock.time_of_day() + 30 * 86_400
 
 
 def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> None:

@@ -34,6 +34,10 @@ loop; the run was paused, or resumed; a limit is near; the run was ended by a co
 a record was deleted."""
 
 
+LONGEST_KIND: Final = 20
+"""The longest kind of a record, in characters."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One record of a ledger. `body` is None once it is redacted; `body_sha256` is the hash of its stored bytes."""
