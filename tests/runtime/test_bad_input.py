@@ -292,6 +292,29 @@ def test_note_that_is_no_json_is_an_error_of_the_effect(make_runtime: Make) -> N
     check(runtime, run.id, program)
 
 
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("step", "kind: 'step' is a kind of the runtime's own records"),
+        ("created", "kind: 'created' is a kind of the runtime's own records"),
+        ("redacted", "kind: 'redacted' is a kind of the runtime's own records"),
+        ("", "kind: expected a text that is not empty, got ''"),
+        (None, "kind: expected a text that is not empty, got None"),
+        ("n" * 21, "kind: has 21 characters, at most 20 are allowed"),
+    ],
+)
+def test_note_that_looks_like_a_record_of_the_runtime_is_refused(make_runtime: Make, kind: Any, problem: str) -> None:
+    program = FunctionProgram(
+        "notes", lambda state, item: Step.do({}, Effect("note")) if item.kind == "start" else Step.complete(item.error)
+    )
+    runtime = make_runtime(program, effects={"note": lambda context, payload: context.note(kind, {"program": "x@1"})})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.output["message"] == problem
+    assert run.verify().ok
+    check(runtime, run.id, program)
+
+
 def test_one_of_two_items_of_a_step_with_the_same_id_is_sent(make_runtime: Make) -> None:
     twice = (Send("news", 1, id="same"), Send("other", 0), Send("news", 2, id="same"))
     program = FunctionProgram("twice", lambda state, item: Step.complete(sends=twice))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +52,21 @@ def test_a_damaged_run_is_put_off_and_goes_on_once_it_is_repaired(
     runtime.work()
     assert run.output == {"by": "ann"}
     check(runtime, "a", ORDER)
+
+
+@pytest.mark.parametrize(
+    "spent", [{"dollars": "NaN"}, {"dollars": "-5"}, {"tokens": -5}, {"tokens": "5"}, {"steps": None}]
+)
+def test_a_run_whose_account_cannot_be_counted_is_put_off(make_runtime: Make, spent: dict[str, Any]) -> None:
+    runtime = ordered(make_runtime)
+    run = waiting_order(runtime, "a")
+    run.waits[0].answer({"yes": True}, by="ann")
+    whole = stored(runtime, runs, "spent", "a")
+    damaged = json.dumps({**json.loads(whole), **spent}).encode()
+    execute(runtime, "UPDATE runs SET spent = :value WHERE id = 'a'", value=damaged)
+    assert runtime.work() == 0
+    execute(runtime, "UPDATE runs SET spent = :value WHERE id = 'a'", value=whole)
+    assert run.status == "waiting"
 
 
 def test_an_effect_is_not_executed_for_a_state_that_cannot_be_read(make_runtime: Make, clock: VirtualClock) -> None:

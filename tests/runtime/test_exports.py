@@ -7,10 +7,11 @@ import stat
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -25,6 +26,7 @@ from sqlalchemy import select
 from abstractcore.errors import InvalidInputError, MissingExtraError
 from abstractruntime import LedgerError, RunNotFoundError, Runtime, verify_export
 from abstractruntime.exports import export_run
+from abstractruntime.offline import verify
 from abstractruntime.signatures import sign_heads
 from abstractruntime.store.tables import artifacts as values
 from tests.runtime.orders import execute, ordered, waiting_order
@@ -68,9 +70,7 @@ def test_an_export_has_the_stored_bytes_of_the_run(make_stored: Make, tmp_path: 
     ledger = [*runtime.run("a").ledger()]
     assert [record["record_hash"] for record in records] == [record.hash for record in ledger]
     assert [sha256(body).hexdigest() for body in bodies] == [record.body_sha256 for record in ledger]
-    assert json.loads(files["run.json"]) == {
-        "head": ledger[-1].hash, "program": "order@1", "records": 4, "run": "a", "status": "completed"
-    }  # fmt: skip
+    assert json.loads(files["run.json"]) == {"head": ledger[-1].hash, "records": 4, "run": "a"}
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
 
@@ -172,6 +172,66 @@ def test_a_changed_export_is_found(make_runtime: Make, tmp_path: Path, change: s
     assert [(problem.seq, problem.message) for problem in verification.problems] == problems
     with pytest.raises(LedgerError, match="run 'a', record"):
         verification.check()
+
+
+def changes(value: Any) -> Iterator[Any]:
+    """Yields a value with each of its parts changed once, left out, or added."""
+    if isinstance(value, dict):
+        fields = cast("dict[str, Any]", value)
+        for name, part in fields.items():
+            yield from ({**fields, name: changed} for changed in changes(part))
+            yield {other: fields[other] for other in fields if other != name}
+        yield {**fields, "added": 1}
+    elif isinstance(value, list):
+        parts = cast("list[Any]", value)
+        for index, part in enumerate(parts):
+            yield from ([*parts[:index], changed, *parts[index + 1 :]] for changed in changes(part))
+    else:
+        yield None if value is not None else "added"
+        yield f"{value}x"
+        if type(value) is int:
+            yield value + 1
+
+
+@pytest.mark.parametrize("name", ["bodies.jsonl", "records.jsonl", "run.json"])
+def test_each_change_of_each_field_is_found(make_runtime: Make, tmp_path: Path, name: str) -> None:
+    runtime, _ = exported(make_runtime, tmp_path)
+    runtime.run("a").redact(3)
+    runtime.run("a").export(tmp_path / "redacted.zip")
+    files = files_of(tmp_path / "redacted.zip")
+    whole = lines(files[name])
+    missed: list[Any] = []
+    for index, line in enumerate(whole):
+        for changed in changes(json.loads(line)) if line.strip() else ():
+            data = json.dumps(changed, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+            made = files | {name: b"".join([*whole[:index], data, *whole[index + 1 :]])}
+            if not [*verify(lambda file, made=made: BytesIO(made[file]))]:
+                missed.append(changed)
+    added = [{**json.loads(files[name]), "added": 1}] if name == "run.json" else []
+    assert missed == added, "what no reader knows is no part of an export"
+
+
+def test_a_record_that_readers_take_for_different_ones_is_found(make_runtime: Make, tmp_path: Path) -> None:
+    _, path = exported(make_runtime, tmp_path)
+    files = files_of(path)
+    files["records.jsonl"] = files["records.jsonl"].replace(b'"kind":"step"', b'"kind":"ended","kind":"step"', 1)
+    (problem,) = verify_export(zipped(tmp_path / "changed.zip", files)).problems
+    assert (problem.seq, problem.message) == (2, BY_HAND)
+
+
+def test_no_file_outside_of_the_export_is_read(make_runtime: Make, tmp_path: Path) -> None:
+    _, path = exported(make_runtime, tmp_path)
+    files = files_of(path)
+    bodies = lines(files["bodies.jsonl"])
+    bodies[1] = b'{"output":{"$artifact":"../../elsewhere"}}\n'
+    opened: list[str] = []
+
+    def read(name: str) -> BytesIO:
+        opened.append(name)
+        return BytesIO((files | {"bodies.jsonl": b"".join(bodies)})[name])
+
+    assert [*verify(read)]
+    assert opened[-1] == "artifacts/elsewhere"
 
 
 def test_values_that_were_changed_or_left_out_are_found(make_runtime: Make, tmp_path: Path) -> None:

@@ -170,6 +170,16 @@ def test_a_step_that_gives_something_else_is_found_at_its_record(make_runtime: M
     )
 
 
+def test_a_key_that_a_step_quotes_is_not_shown(make_runtime: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def step(state: Any, item: Item) -> Step:
+        raise ValueError("no reply for key-canary-0123456789")
+
+    run = ordered(make_runtime, "a").run("a")
+    monkeypatch.setenv("BANK_API_KEY", "key-canary-0123456789")
+    with pytest.raises(ReplayError, match=r"it raises ValueError: no reply for \[scrubbed\]"):
+        run.replay(FunctionProgram("order", step))
+
+
 def test_a_step_that_refuses_an_item_which_was_applied_is_found(make_runtime: Make) -> None:
     def step(state: Any, item: Item) -> Step:
         return Step.refuse("no") if item.kind == "answer" else order(state, item)

@@ -25,6 +25,7 @@ from abstractruntime import (
     RunNotFoundError,
     Runtime,
     Send,
+    Spent,
     Step,
     UnknownProgramError,
     Wait,
@@ -180,7 +181,7 @@ class BusyError(Exception):
     """An error of a service that says when to try again."""
 
     retryable = True
-    retry_after = 90
+    retry_after: Any = 90
 
 
 def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: Any) -> None:
@@ -199,6 +200,42 @@ def test_retryable_error_is_tried_again_when_it_says(make_runtime: Make, clock: 
     runtime.work()
     assert (attempts, run.output["error"]["type"]) == ([1, 2], "BusyError")
     check(runtime, run.id, program)
+
+
+@pytest.mark.parametrize("seconds", ["90", -1, float("nan"), [90], None])
+def test_error_that_says_no_time_is_tried_again_when_its_retries_say(
+    make_runtime: Make, clock: Any, seconds: Any
+) -> None:
+    error = BusyError()
+    error.retry_after = seconds
+
+    def fail(context: Any, payload: Any) -> None:
+        raise error
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.status == "running"
+    assert 0 < run.info.due_at - clock.time_of_day() <= 10
+    clock.advance(10)
+    runtime.work()
+    assert run.output["error"]["type"] == "BusyError"
+    check(runtime, run.id, program)
+
+
+def test_error_that_asks_for_years_is_tried_again_within_a_month(make_runtime: Make, clock: Any) -> None:
+    error = BusyError()
+    error.retry_after = float("inf")
+
+    def fail(context: Any, payload: Any) -> None:
+        raise error
+
+    program = once(Effect("fail", retry=RetryPolicy(attempts=2, seconds=10)))
+    runtime = make_runtime(program, effects={"fail": fail})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.info.due_at == clock.time_of_day() + 30 * 86_400
 
 
 def test_error_that_no_retry_names_is_not_tried_again(make_runtime: Make) -> None:
@@ -236,6 +273,34 @@ def test_run_that_reaches_a_limit_fails_before_its_next_effect(
     assert len(executed) == effects
     with pytest.raises(RunFailedError, match="LimitReached"):
         run.wait_for_output()
+
+
+@pytest.mark.parametrize("tokens", [-5, 1.5, float("nan"), "5", None, True, 10**400])
+def test_tokens_that_no_limit_could_count_are_an_error_of_their_effect(make_runtime: Make, tokens: Any) -> None:
+    error, spent = error_of_use(make_runtime, lambda: EffectResult(1, tokens))
+    assert error["message"].startswith("tokens: expected an integer of at least 0")
+    assert (spent.steps, spent.tokens) == (2, 0)
+
+
+@pytest.mark.parametrize("dollars", [0.5, Decimal("NaN"), Decimal("sNaN"), Decimal(-3), Decimal("9e999999"), "1"])
+def test_dollars_that_no_limit_could_count_are_an_error_of_their_effect(make_runtime: Make, dollars: Any) -> None:
+    error, spent = error_of_use(make_runtime, lambda: EffectResult(1, 1, dollars))
+    assert error["message"].startswith("dollars: expected a Decimal of at least 0")
+    assert spent.dollars == 0
+
+
+def error_of_use(make_runtime: Make, used: Callable[[], EffectResult]) -> tuple[Any, Spent]:
+    """Returns the error of an effect that reports such a use, and what its run has spent."""
+
+    def step(state: Any, item: Item) -> Step:
+        return Step.do({}, Effect("use")) if item.kind == "start" else Step.complete(item.error)
+
+    program = FunctionProgram("uses", step)
+    runtime = make_runtime(program, effects={"use": lambda context, payload: used()})
+    run = runtime.start(program, limits=Limits(tokens=10, dollars=Decimal(1)))
+    runtime.work()
+    check(runtime, run.id, program)
+    return run.output, run.info.spent
 
 
 @pytest.mark.parametrize(("effects", "warned"), [(7, []), (8, ["steps", "tokens"]), (9, ["steps", "tokens"])])

@@ -290,3 +290,26 @@ def test_ids_that_are_no_text_are_problems(make_runtime: Make) -> None:
         "run 'a', record 1: 4 records are missing at the end: the run has 4",
         r"""run "b'\\x00'", record 0: its id is no text""",
     ]
+
+
+ACCOUNT = "the run has spent another amount than its records say: 0 tokens and 0 dollars"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("limits", b'{"dollars":null,"seconds":null,"steps":200000,"tokens":null}', "the run has other limits"),
+        ("limits", b"{", "the run has other limits than it was created with"),
+        ("spent", b'{"dollars":"0","steps":3,"tokens":7}', ACCOUNT),
+        ("spent", b'{"dollars":"0.01","steps":3,"tokens":0}', ACCOUNT),
+        ("spent", b'{"dollars":"-5","steps":3,"tokens":0}', "what the run has spent cannot be counted"),
+        ("spent", b"{", "what the run has spent cannot be counted"),
+    ],
+)
+def test_limits_and_an_account_that_were_edited_are_found(
+    make_runtime: Make, column: str, value: bytes, problem: str
+) -> None:
+    runtime = ordered(make_runtime, "a")
+    execute(runtime, f"UPDATE runs SET {column} = :value WHERE id = 'a'", value=value)
+    (problem_found,) = verify_run(runtime.store, "a").problems
+    assert (problem_found.seq, problem_found.message[: len(problem)]) == (0, problem)

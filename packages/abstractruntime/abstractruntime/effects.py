@@ -11,15 +11,22 @@ from abstractcore.ports import Interruption, Runtime
 
 from .json_documents import JSON
 from .programs import AfterCrash
+from .records import check_used
 
 
 @dataclass(frozen=True, slots=True)
 class EffectResult:
-    """The result of an effect, with what it used. What a kind returns otherwise is the value alone."""
+    """The result of an effect, with what it used. What a kind returns otherwise is the value alone.
+
+    Raises `InvalidInputError` for tokens or dollars that no limit could count: negative, not finite, or no numbers.
+    """
 
     value: JSON = None
     tokens: int = 0
     dollars: Decimal = Decimal(0)
+
+    def __post_init__(self) -> None:
+        check_used(self.tokens, self.dollars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +34,9 @@ class EffectContext:
     """What an effect may know and use. `interruption` is set when the run is cancelled, or its lease is lost.
 
     `key` is that of the effect. `attempt` counts its beginnings from 1; `resumed` is True if it was begun before.
-    `note` appends a record of a kind to the run's ledger, durably, and returns its number; `notes` yields what effects
-    of this key have noted in this run, the newest first, and reads no more than is taken. Both block.
+    `note` appends a record of a kind to the run's ledger, durably, and returns its number; it raises
+    `InvalidInputError` for a kind of the runtime's own records, such as `step`. `notes` yields what effects of this key
+    have noted in this run, the newest first, and reads no more than is taken. Both block.
     """
 
     run: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from inspect import iscoroutinefunction
-from typing import Any, Final, cast
+from typing import Any, Final, cast, get_args
 
 from abstractcore.concurrency import SyncRuntime
 from abstractcore.errors import InvalidInputError
@@ -20,12 +20,16 @@ from .errors import LeaseLostError, LedgerError, RunExistsError
 from .json_documents import JSON, canonical, copied, digest, member, parsed
 from .kinds import found_kind
 from .limits import exceeded
-from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait
-from .records import Limits, Spent
+from .programs import INTERRUPTED, AfterCrash, HasEffects, Item, Program, RetryPolicy, Wait, check_name
+from .records import LONGEST_KIND, Limits, RecordKind, Spent
 from .scrubbing import secrets
 from .store import PUT_OFF_SECONDS, Change, Lease, NewItem, Store
 
 _log = logging.getLogger("abstractruntime")
+_OF_RUNS: Final = frozenset(get_args(RecordKind)) - {"journal"}
+"""Kinds of records that no effect may note: they say what became of a run."""
+_LONGEST_PAUSE: Final = 30 * 86_400.0
+"""The longest pause before a retry that an error may ask for, in seconds."""
 _DECISIONS: Final = ("repeat", "skip", "result")
 
 
@@ -254,7 +258,7 @@ class _Advance:
             idempotency_key=digest(f"{lease.run}/{inflight['seq']}".encode()),
             interruption=lease.interruption,
             runtime=self._runtime,
-            note=lambda kind, entry: self._store.note(lease, kind, {"key": effect["key"], "entry": entry}),
+            note=lambda kind, entry: self._note(kind, effect["key"], entry),
             notes=lambda kind: self._notes(kind, effect["key"]),
         )
         payload = copied(effect["payload"])  # which it may change
@@ -262,6 +266,13 @@ class _Advance:
             lease.interruption, lambda: self._runtime.invoke(_guarded(kind), context, payload)
         )
         return value if isinstance(value, EffectResult) else EffectResult(value)
+
+    def _note(self, kind: str, key: str, entry: JSON) -> int:
+        """Appends what an effect of a key notes; returns the number of the record."""
+        if kind in _OF_RUNS:
+            raise InvalidInputError(f"{kind!r} is a kind of the runtime's own records", path="kind")
+        name = check_name(kind, "kind", longest=LONGEST_KIND)
+        return self._store.note(self._lease, name, {"key": key, "entry": entry})
 
     def _notes(self, kind: str, key: str) -> Iterator[JSON]:
         """Yields what effects of a key have noted in this run, the newest first."""
@@ -273,7 +284,9 @@ class _Advance:
 
     async def _retry_later(self, retry: RetryPolicy, error: Exception) -> None:
         inflight = self._lease.inflight
-        pause = max(retry.pause(inflight["attempt"]), getattr(error, "retry_after", None) or 0.0)
+        asked = getattr(error, "retry_after", None)  # of any library, which may have a text there
+        least = min(asked, _LONGEST_PAUSE) if isinstance(asked, int | float) and asked > 0 else 0.0
+        pause = max(retry.pause(inflight["attempt"]), least)
         due_at = self._now() + pause
         body = {"attempt": inflight["attempt"], "error": stepping.error_data(error), "due_at": due_at}
         change = Change(

@@ -61,7 +61,7 @@ def export_run(store: Store, id: str, path: str | Path, *, private_key: PrivateK
         raise InvalidInputError(f"{target} exists", path="path", hint="Give the name of a new file.")
     verify_run(store, id).check()
     row = stored_run(store, id).row
-    run = {"run": id, "program": row.program, "status": row.status, "records": row.seq, "head": row.head}
+    run = {"run": id, "records": row.seq, "head": row.head}
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:

@@ -21,6 +21,8 @@ from .programs import WaitReason
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+_MOST_USED: Final = 10**15
+"""More tokens or dollars than any run uses; a float has such a number exactly."""
 ENDED: Final = frozenset({"completed", "failed", "cancelled"})
 RecordKind: TypeAlias = Literal[
     "created", "step", "started", "retry", "interrupted", "decided", "journal", "paused", "resumed", "warning", "ended",
@@ -30,6 +32,10 @@ RecordKind: TypeAlias = Literal[
 again; it failed and is tried later; nobody knows whether it was done; somebody has decided that; an event of an agent's
 loop; the run was paused, or resumed; a limit is near; the run was ended by a command, a limit or an error; the body of
 a record was deleted."""
+
+
+LONGEST_KIND: Final = 20
+"""The longest kind of a record, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,20 @@ class Limits:
         return cls(**{name: data[name] for name in ("steps", "tokens", "dollars", "seconds") if name in data})
 
 
+def check_used(tokens: Any, dollars: Any) -> None:
+    """Raises `InvalidInputError` for tokens or dollars that cannot be counted against limits."""
+    _check_count(tokens, "tokens")
+    if not isinstance(dollars, Decimal) or not dollars.is_finite() or not 0 <= dollars < _MOST_USED:
+        hint = "Write Decimal('0.05'), with decimal imported."
+        raise InvalidInputError(f"expected a Decimal of at least 0, got {dollars!r:.40}", path="dollars", hint=hint)
+
+
+def _check_count(value: Any, path: str) -> None:
+    if type(value) is not int or not 0 <= value < _MOST_USED:
+        problem = f"expected an integer of at least 0, and less than {_MOST_USED:,}, got {type(value).__name__}"
+        raise InvalidInputError(problem, path=path)
+
+
 def _decimal(value: Any) -> Decimal:
     try:
         number = value if isinstance(value, Decimal) else Decimal(str(value))
@@ -123,8 +143,11 @@ class Spent:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Spent:
-        """Returns it from JSON."""
-        return cls(data["steps"], data["tokens"], Decimal(data["dollars"]))
+        """Returns it from JSON; raises `InvalidInputError` for what cannot be counted, as of a damaged row."""
+        spent = cls(data["steps"], data["tokens"], Decimal(data["dollars"]))
+        check_used(spent.tokens, spent.dollars)
+        _check_count(spent.steps, "steps")
+        return spent
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from .errors import LedgerError, ReplayError
 from .json_documents import JSON, canonical, canonical_around, digest, member, parsed
 from .programs import Item, Program, Step
 from .records import Limits, Record, Spent
+from .scrubbing import secrets
 from .store import Lease
 from .store.reading import DAMAGED
 
@@ -67,7 +68,7 @@ class _Replayed:
             change = stepping.change(_lease(record), self._item, _with_versions(step, body), self._used, {}, record.seq)
             again = parsed(canonical_around(change.records[0][1], "step"))
         except Exception as error:
-            raise self._error(f"it raises {type(error).__name__}: {error}") from error
+            raise self._error(f"it raises {type(error).__name__}: {secrets().text(str(error))}") from error
         if step.refused is not None:
             raise self._error(f"it refuses the item: {step.refused}")
         for name in _COMPARED:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Final, cast
 
 from .errors import LedgerError, RunNotFoundError
 from .json_documents import JSON, canonical, canonical_around, digest, member, parsed
-from .records import ENDED, envelope_hash
+from .records import ENDED, Spent, check_used, envelope_hash
 from .store import Store
 from .store.bodies import artifact_hashes
 from .store.history import StoredRun, stored_artifact, stored_artifacts, stored_ids, stored_records, stored_run
-from .store.reading import not_found
+from .store.reading import DAMAGED, not_found
 
 _READS: Final = 3
 """How often a run is read that is written meanwhile."""
@@ -62,8 +63,8 @@ class LedgerReport:
 def verify_run(store: Store, id: str) -> LedgerReport:
     """Reads a run and its ledger, and returns what is wrong with them.
 
-    The ledger is compared with the row: the number of records, the head, the program, the state, the output and the
-    error. Raises `RunNotFoundError` for a run without a row and records.
+    The ledger is compared with the row: the number of records, the head, the program, the limits, what was spent, the
+    state, the output and the error. Raises `RunNotFoundError` for a run without a row and records.
     """
     run = _present(store, id)
     for _ in range(_READS):
@@ -130,6 +131,9 @@ class LedgerCheck:
     """Those that records report as redacted."""
     _checked: set[str] = field(default_factory=set[str])
     """The hashes of values that were looked up."""
+    _tokens: int = 0
+    _dollars: Decimal = Decimal(0)
+    """What records say that was used."""
     _created: JSON = None
     _last_step: JSON = None
     _ended: JSON = None
@@ -197,8 +201,23 @@ class LedgerCheck:
             self._last_step = body
         elif kind == "redacted" and type(body.get("seq")) is int and "sha256" in body:
             self._redacted[body["seq"]] = str(body["sha256"])
-        if kind in ("step", "ended") and "ended" in body:
-            self._ended = body
+        if kind in ("step", "ended"):
+            self._used(seq, body.get("used"))
+            if "ended" in body:
+                self._ended = body
+
+    def _used(self, seq: int, used: Any) -> None:
+        """Adds what a record says that was used."""
+        if used is None:
+            return
+        try:
+            tokens, dollars = used["tokens"], Decimal(used["dollars"])
+            check_used(tokens, dollars)
+        except DAMAGED:
+            self.problem(seq, "what it says was used cannot be counted")
+            return
+        self._tokens += tokens
+        self._dollars += dollars
 
     def _artifact(self, seq: int, sha256: Any) -> None:
         if not isinstance(sha256, str):
@@ -233,8 +252,11 @@ class LedgerCheck:
             for name in ("program", "parent", "session"):
                 if created.get(name) != getattr(row, name):
                     self.problem(0, f"the run has another {name} than it was created with")
+            if _value(row.limits) != created.get("limits"):
+                self.problem(0, "the run has other limits than it was created with")
         if self._redacted:
             return  # with the body, what came of it was deleted
+        self._account(_value(row.spent))
         if step is not None and (not isinstance(row.state, bytes) or digest(row.state) != step.get("state")):
             self.problem(0, "the run has another state than its last step")
         ended = member(last, "ended")
@@ -244,6 +266,17 @@ class LedgerCheck:
             for name in ("output", "error"):
                 if not _same_value(getattr(row, name), last.get(name)):
                     self.problem(0, f"the run has another {name} than its last record")
+
+    def _account(self, spent: JSON) -> None:
+        """Compares what the run has spent with what its records say that was used."""
+        try:
+            found = Spent.from_data(spent)
+        except DAMAGED:
+            self.problem(0, "what the run has spent cannot be counted")
+            return
+        if (found.tokens, found.dollars) != (self._tokens, self._dollars):
+            used = f"{self._tokens:,} tokens and {self._dollars} dollars"
+            self.problem(0, f"the run has spent another amount than its records say: {used}")
 
     def others(self, hashes: list[Any]) -> None:
         """Checks the values that no record has."""
@@ -259,6 +292,14 @@ def _object(data: bytes) -> dict[str, JSON] | None:
         is_written = isinstance(body, dict) and canonical_around(body, "body") == data
         return cast("dict[str, JSON]", body) if is_written else None
     except (ValueError, RecursionError):  # and InvalidInputError, which is a ValueError
+        return None
+
+
+def _value(stored: Any) -> JSON:
+    """Returns the value of a column; None for one that has no JSON."""
+    try:
+        return parsed(stored)
+    except (ValueError, TypeError, RecursionError):
         return None
 
 

@@ -31,9 +31,10 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Interruption
 from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
-from abstractruntime import Limits, NotWaitingError, Record, Run, Runtime, RunWait
-from abstractruntime.agents import Agent
+from abstractruntime import Limits, NotWaitingError, Record, Run, Runtime, RunWait, json_documents
+from abstractruntime.agents import Agent, journal
 from abstractruntime.agents.turns import DEFAULT_POLICY
+from abstractruntime.json_documents import member
 from abstractruntime.store import reading
 from tests.runtime.agents.treasury import paid, pays_once, pays_twice, results, treasurer
 from tests.runtime.checks import check
@@ -136,6 +137,57 @@ def test_each_of_many_answers_reads_as_few_records(
     assert most < 100, "an answer reads what follows the last snapshot"
     assert 3 <= events.count("start") <= 5
     check(runtime, run.id, agent)
+
+
+def approved(make_runtime: Make, payments: Path, to: Callable[[int], str]) -> tuple[Runtime, Run]:
+    """Returns an ended run of four payments, each approved, whose journal has snapshots after four events."""
+
+    def pays(call: ModelCall) -> ScriptedReply | str:
+        done = len(results(call))
+        return "done" if done == 4 else ScriptedReply.tool_call("pay", {"to": to(done), "euros": done})
+
+    runtime, run = started(make_runtime, agent := treasurer(payments, pays))
+    while run.waits:
+        run.waits[0].allow()
+        runtime.work()
+    assert (run.output, len(paid(payments))) == ("done", 4)
+    check(runtime, run.id, agent)
+    return runtime, run
+
+
+def beginnings(run: Run) -> list[Record]:
+    """Returns the records of a journal from which a loop can be continued."""
+    events = (each for each in run.ledger() if each.kind == "journal")
+    return [each for each in events if member(member(each.body, "entry"), "kind") == "start"]
+
+
+def test_loop_that_is_longer_than_a_value_goes_on_without_snapshots(
+    make_runtime: Make, payments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_MOST_EVENTS", 4)
+    monkeypatch.setattr(json_documents, "MAX_BYTES", 12_000)
+    _, run = approved(make_runtime, payments, lambda number: f"{number}" * 4000)
+    assert len(beginnings(run)) == 2, "one that fits, after that of the loop"
+
+
+def test_redaction_deletes_what_snapshots_repeat(
+    make_runtime: Make, payments: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(journal, "_MOST_EVENTS", 4)
+    _, run = approved(make_runtime, payments, lambda number: "Ann's secret" if number == 0 else "Bob")
+    first, *snapshots = beginnings(run)
+    assert snapshots, "the last one has all payments before it"
+    having = [each.seq for each in run.ledger() if "Ann's secret" in json.dumps(each.body)]
+    kept = [seq for seq in having if seq not in {each.seq for each in snapshots}]
+    assert run.redact(kept[0], by="ann")
+    left = [each.seq for each in run.ledger() if "Ann's secret" in json.dumps(each.body)]
+    assert left == kept[1:]
+    assert [each.body["seq"] for each in run.ledger() if each.kind == "redacted"] == [
+        kept[0], *(each.seq for each in snapshots)
+    ]  # fmt: skip
+    assert [each.seq for each in beginnings(run)] == [first.seq]
+    assert run.verify().ok
+    run.export(tmp_path / "run.zip")
 
 
 def test_edited_payment_is_made_as_edited(make_runtime: Make, payments: Path) -> None:

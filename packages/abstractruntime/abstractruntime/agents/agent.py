@@ -20,7 +20,8 @@ _RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0, errors=("Jou
 
 
 class Agent:
-    """A program that answers a prompt with a model and tools: `Agent("treasurer", model="anthropic", tools=[pay])`.
+    """A program that answers a prompt with a model and tools:
+    `Agent("treasurer", model="anthropic/claude-opus-5-5", tools=[pay])`.
 
     `model` is the name of a provider, or `provider/model`, as `create_llm` takes them with `options`, or an `LLM`; or a
     group of these: if one fails, the next one continues the loop where it is. A request that is wrong in itself, or

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
 from abstractcore import from_json, loop_of, to_json
 from abstractcore.database import DatabaseError
-from abstractcore.errors import JournalError, JournalLost
+from abstractcore.errors import InvalidInputError, JournalError, JournalLost
 from abstractcore.schema import JournalEntry
 
 from ..effects import EffectContext
@@ -74,7 +75,8 @@ class LedgerJournal:
                 del self._unwritten[0]
             self._note(entry)
             if entry.status == "suspended" and self._needs_snapshot():
-                self._note(JournalEntry("start", loop=loop_of(self)))
+                with suppress(InvalidInputError):  # it is longer than a value may be, and its events are not
+                    self._note(JournalEntry("start", loop=loop_of(self)))
 
     def _needs_snapshot(self) -> bool:
         """Whether there are many events, and all that has begun since the last reply has a result: what became of a

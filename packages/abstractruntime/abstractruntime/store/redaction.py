@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
@@ -10,9 +12,9 @@ from abstractcore.database import Statement
 from abstractcore.errors import InvalidInputError
 
 from ..errors import LedgerError, RunError
-from ..json_documents import canonical, digest, parsed
+from ..json_documents import canonical, digest, member, parsed
 from ..records import ENDED, chained
-from .bodies import artifact_hashes
+from .bodies import artifact_hashes, decoded
 from .reading import DAMAGED, not_found
 from .store import Store
 from .tables import artifacts, ledger, runs
@@ -21,6 +23,16 @@ _b = bindparam
 _LOCKED_RUN: Final = Statement(select(runs).where(runs.c.id == _b("run")).with_for_update())
 _RECORD: Final = Statement(select(ledger).where(ledger.c.run == _b("run"), ledger.c.seq == _b("seq")))
 _BODIES: Final = Statement(select(ledger.c.seq, ledger.c.body).where(ledger.c.run == _b("run")))
+_JOURNAL: Final = Statement(
+    select(ledger)
+    .where(
+        ledger.c.run == _b("run"), ledger.c.seq > _b("after"), ledger.c.kind == "journal", ledger.c.body.is_not(None)
+    )
+    .order_by(ledger.c.seq)
+)
+_ARTIFACT: Final = Statement(
+    select(artifacts.c.body).where(artifacts.c.run == _b("run"), artifacts.c.sha256 == _b("sha256"))
+)
 _DELETE_BODY: Final = Statement(
     update(ledger)
     .where(ledger.c.run == _b("the_run"), ledger.c.seq == _b("the_seq"))
@@ -43,6 +55,9 @@ def redact(store: Store, run: str, seq: int, *, by: str | None = None) -> bool:
     The record keeps its number, kind, time and hash, so the ledger still verifies. What the run's row has of its state,
     its output and its error is deleted as well, since it is made of what records have; other runs that have got the
     same values, such as a parent, keep them. Such a run can be verified and exported, and not replayed.
+
+    The later beginnings and snapshots of an agent's loop, which repeat what came before, are redacted too. Any other
+    record keeps what it has of the same values, such as the arguments of a call in its request, approval and result.
 
     Only a run that has ended is redacted: nobody holds it, so this transaction stands in for the holder, who alone
     writes a row and a ledger. It locks the row, and appends a record `redacted` with the number, the hash, and `by`.
@@ -69,11 +84,13 @@ def redact(store: Store, run: str, seq: int, *, by: str | None = None) -> bool:
             raise InvalidInputError(f"the record {seq} of the run {run!r} {problem}", path="seq")
         if record.body is None:
             return False
-        _delete(connection, run, record)
-        body = {"seq": seq, "sha256": digest(record.body), "by": by}
-        data, now, number = canonical(body, "body"), store.now(connection), row.seq + 1
-        head = chained(run, number, "redacted", now, digest(data), row.head)
-        _ADD.run(connection, run=run, seq=number, kind="redacted", at=now, body=data, redacted=None, hash=head)
+        now, number, head = store.now(connection), row.seq, row.head
+        for each in (record, *_repeating(connection, run, seq)):
+            _delete(connection, run, each)
+            data = canonical({"seq": each.seq, "sha256": digest(each.body), "by": by}, "body")
+            number += 1
+            head = chained(run, number, "redacted", now, digest(data), head)
+            _ADD.run(connection, run=run, seq=number, kind="redacted", at=now, body=data, redacted=None, hash=head)
         _UPDATE.run(connection, the_run=run, the_seq=row.seq, seq=number, head=head)
         return True
 
@@ -92,9 +109,30 @@ def _delete(connection: Connection, run: str, record: Any) -> None:
     _DELETE_BODY.run(connection, the_run=run, the_seq=record.seq, redacted=digest(record.body))
 
 
+def _repeating(connection: Connection, run: str, after: int) -> list[Any]:
+    """Returns the records after one that repeat what came before: the beginnings and snapshots of an agent's loop."""
+
+    def artifact(sha256: str) -> bytes | None:
+        row = _ARTIFACT.first(connection, run=run, sha256=sha256)
+        return None if row is None else row.body
+
+    found: list[Any] = []
+    for record in _JOURNAL.all(connection, run=run, after=after):
+        with _reading(run, record.seq):
+            if member(member(decoded(record.body, artifact), "entry"), "kind") == "start":
+                found.append(record)
+    return found
+
+
 def _artifacts(run: str, seq: int, body: Any) -> set[str]:
-    try:
+    with _reading(run, seq):
         return {*artifact_hashes(parsed(body))}
+
+
+@contextmanager
+def _reading(run: str, seq: int) -> Generator[None]:
+    try:
+        yield
     except DAMAGED as error:
         hint = f"See what is wrong: abstractcore runs verify {run}"
         raise LedgerError(f"record {seq} of {run!r} cannot be read: {error}", run=run, seq=seq, hint=hint) from error

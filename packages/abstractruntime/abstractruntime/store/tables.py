@@ -11,6 +11,7 @@ from abstractcore.database import Schema
 
 from ..json_documents import MAX_BYTES_AROUND
 from ..programs import LONGEST_NAME
+from ..records import LONGEST_KIND
 
 VERSION: Final = 2
 LONGEST_OUTCOME: Final = 500
@@ -114,7 +115,7 @@ ledger = Table(
     metadata,
     Column("run", _name, primary_key=True),
     Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("kind", String(20), nullable=False),
+    Column("kind", String(LONGEST_KIND), nullable=False),
     Column("at", _time, nullable=False),
     Column("body", StoredDocument),
     Column("redacted", String(64)),
