@@ -244,8 +244,8 @@ class CallContext:
     of the LLM's model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns
     whether it will have the functions in `at_end` called itself. `verification` is then the result of the check.
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
-    belongs to, if there is one. An answer that is `discarded` is asked for again. `trace_context` is the span of another
-    tracing system that the call belongs to.
+    belongs to, if there is one. An answer that is `discarded` is asked for again. `trace_context` is the span of
+    another tracing system that the call belongs to.
     """
 
     input: AnyInput
