@@ -44,7 +44,7 @@ class SpanIds(IdGenerator):
         return self._random.generate_span_id() if ids is None else ids[1]
 
 
-class Place(NamedTuple):
+class SpanPlace(NamedTuple):
     """Where the span of a record belongs. A record that was made before calls were traced begins a trace."""
 
     trace: int
@@ -63,7 +63,7 @@ class Place(NamedTuple):
         return set_span_in_context(NonRecordingSpan(parent), Context())
 
 
-def place_of(record: TraceRecord) -> Place:
+def place_of(record: TraceRecord) -> SpanPlace:
     """Returns the ids of the span of a record, and of its parent; ones of its own for a context that is not valid."""
     name = record.trace_id
     if isinstance(record, InteractionRecord):
@@ -71,9 +71,9 @@ def place_of(record: TraceRecord) -> Place:
     own = int(span_id(name), 16)
     parsed = _parsed(record.trace_context)
     if parsed is None:
-        return Place(int(span_id(f"trace {name}") + span_id(name), 16), own, 0, True, TraceState())
+        return SpanPlace(int(span_id(f"trace {name}") + span_id(name), 16), own, 0, True, TraceState())
     trace, parent, flags = parsed
-    return Place(trace, own, parent, bool(flags & TraceFlags.SAMPLED), _state(record.trace_context))
+    return SpanPlace(trace, own, parent, bool(flags & TraceFlags.SAMPLED), _state(record.trace_context))
 
 
 def _parsed(context: TraceContext) -> tuple[int, int, int] | None:

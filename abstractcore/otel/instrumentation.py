@@ -19,7 +19,7 @@ from ..telemetry.propagation import propagate, stop_propagating
 from ..version import __version__
 from . import attributes, names, openinference
 from .contexts import SpanIds, SpanPropagator, place_of
-from .metrics import Metrics
+from .metrics import RecordMetrics
 
 Names: TypeAlias = Literal["otel", "openinference"]
 """The names of attributes: OpenTelemetry's conventions for generative AI, or those of OpenInference."""
@@ -51,7 +51,7 @@ class Instrumentation(NotCopied):
         self._ids = SpanIds()
         self._tracer: Tracer | None = None
         meters = metrics.get_meter_provider() if meter_provider is None else meter_provider
-        self._metrics = Metrics(meters.get_meter(_SCOPE, __version__))
+        self._metrics = RecordMetrics(meters.get_meter(_SCOPE, __version__))
         self._propagator = SpanPropagator(self._sdk_provider)
         propagate(self._propagator)
         # Parameters of a call are not content; records without any have none of them.

@@ -1,4 +1,4 @@
-"""Metrics of records: durations, tokens by modality, and costs. Known, estimated and unknown costs are told apart."""
+"""RecordMetrics of records: durations, tokens by modality, and costs. Known, estimated and unknown costs are told apart."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _METERS: Final[Mapping[str, Mapping[str, str]]] = {
 """The meters of `Billing` that are parts of a field, by modality."""
 
 
-class Metrics:
+class RecordMetrics:
     """The instruments of one meter."""
 
     def __init__(self, meter: Meter) -> None:

@@ -1,4 +1,4 @@
-"""Metrics: their sums are those of the records, with known, estimated and unknown costs apart."""
+"""RecordMetrics: their sums are those of the records, with known, estimated and unknown costs apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from abstractcore import (
     create_llm,
     tool,
 )
-from abstractcore.otel.metrics import Metrics
+from abstractcore.otel.metrics import RecordMetrics
 from abstractcore.schema import Billing
 from abstractcore.testing import ScriptedReply
 from tests.core.otel.conftest import Program
@@ -93,7 +93,7 @@ def measured(*usages: Usage, operation: str = "chat") -> dict[str, dict[str, flo
     """Returns the counts of counters by modality."""
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader], shutdown_on_exit=False)
-    metrics = Metrics(provider.get_meter("test"))
+    metrics = RecordMetrics(provider.get_meter("test"))
     for usage in usages:
         metrics.add(record(usage=usage, operation=operation))
     data = reader.get_metrics_data()
