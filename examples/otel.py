@@ -47,8 +47,9 @@ def show(span: ReadableSpan, depth: int = 0) -> None:
         + (f"  {tokens} tokens in" if tokens is not None else "")
         + (f"  ${cost:.8f}" if isinstance(cost, float) else "")
     )
+    own = span.get_span_context()
     for child in sorted(exporter.get_finished_spans(), key=lambda each: each.start_time or 0):
-        if child.parent is not None and child.parent.span_id == span.context.span_id:
+        if own is not None and child.parent is not None and child.parent.span_id == own.span_id:
             show(child, depth + 1)
 
 

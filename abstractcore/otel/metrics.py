@@ -1,4 +1,4 @@
-"""RecordMetrics of records: durations, tokens by modality, and costs. Known, estimated and unknown costs are told apart."""
+"""Metrics of records: durations, tokens by modality, and costs: known, estimated and unknown ones apart."""
 
 from __future__ import annotations
 

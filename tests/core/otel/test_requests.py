@@ -72,7 +72,9 @@ def test_stream_is_read_outside_of_its_span(program: Program, server: ScriptedSe
     with connect().stream("hi") as stream:
         assert not trace.get_current_span().get_span_context().is_valid
         list(stream)
-    assert program.span("chat m").parent is None
+    span = program.span("chat m")
+    assert span.parent is None
+    assert f"-{span.context.span_id:016x}-" in server.requests[0].headers["traceparent"]
 
 
 def test_key_is_on_no_span(program: Program, server: ScriptedServer, connect: Callable[..., LLM]):
