@@ -117,7 +117,7 @@ def _of_request(call: ModelCall, with_content: bool) -> Attributes:
     if with_content:
         for index, message in enumerate(call.messages):
             found |= _message(f"llm.input_messages.{index}.", message.role, message.parts)
-        found |= {"input.value": call.messages[-1].text, "input.mime_type": _TEXT}
+        found |= {"input.value": messages.content_of_call(call)[names.INPUT_MESSAGES], "input.mime_type": _JSON}
     return found
 
 
@@ -127,7 +127,13 @@ def _of_reply(reply: ModelReply, with_content: bool) -> Attributes:
         found["llm.response.model_name"] = reply.model
     if with_content:
         found |= _message("llm.output_messages.0.", "assistant", reply.parts)
-        found |= {"output.value": reply.text, "output.mime_type": _TEXT}
+        if reply.text:
+            found |= {"output.value": reply.text, "output.mime_type": _TEXT}
+        else:
+            found |= {
+                "output.value": messages.content_of_reply(reply)[names.OUTPUT_MESSAGES],
+                "output.mime_type": _JSON,
+            }
     return found
 
 
