@@ -18,17 +18,15 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from rounds import Row, Setup
 
 from abstractcore import CallRecord, Price, Services, Usage, create_llm, tool
-from abstractcore.otel import Names, instrument
 from abstractcore.testing import ScriptedReply
+
+if TYPE_CHECKING:
+    from abstractcore.otel import Names
 
 _FOLDER = Path(__file__).parent.parent / ".cache" / "phoenix"
 _PACKAGE = "arize-phoenix==20.26.1"
@@ -54,6 +52,13 @@ def phoenix(setup: Setup) -> list[Row]:
 
 
 def _rows(url: str, names: Names) -> list[Row]:
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    from abstractcore.otel import instrument
+
     records: list[CallRecord] = []
     services = Services(environment={})
     project = f"benchmark-{names}"
