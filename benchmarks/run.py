@@ -28,6 +28,7 @@ import litellm_proxy
 import making
 import mcp_calls
 import outputs
+import phoenix
 import prompted_tools
 import runs
 import server_memory
@@ -82,7 +83,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "database": databases.statements,
     "runs": runs.runs,
 }
-ON_REQUEST: dict[str, Callable[[Setup], list[Row]]] = {"litellm": litellm_proxy.litellm}
+ON_REQUEST: dict[str, Callable[[Setup], list[Row]]] = {"litellm": litellm_proxy.litellm, "phoenix": phoenix.phoenix}
 """Run only if one is named: it installs what it compares with."""
 
 

@@ -25,6 +25,7 @@ STRAY_IMPORTS = {
     "abstractcore.stray_protocol": "mcp",
     "abstractcore.stray_terminal": "typer",
     "abstractcore.stray_test": "hypothesis",
+    "abstractcore.stray_telemetry": "opentelemetry",
     "abstractcore.stray_database": "sqlalchemy",
     "abstractcore.stray_door": "abstractcore",
     "abstractcore.stray_adapter": "abstractcore_media",

@@ -149,7 +149,9 @@ class BackendCalls:
         if interaction is None:
             return Prepared(given, tuple(warnings))
         interaction.calls += 1
-        return Prepared(given, tuple(warnings), interaction=interaction.trace_id)
+        return Prepared(
+            given, tuple(warnings), interaction=interaction.trace_id, trace_context=interaction.trace_context
+        )
 
 
 def _media_type(format: object) -> str | None:

@@ -104,7 +104,8 @@ class CallOptions(TypedDict, total=False):
     parent_id: str | None
     """Id of the parent operation, for call records; never sent."""
     trace_context: Mapping[str, str] | None
-    """W3C Trace Context of the caller (`traceparent`, `tracestate`), for call records; never sent."""
+    """W3C Trace Context of the caller (`traceparent`, `tracestate`), for call records. Requests name it only while
+    `abstractcore.otel` is in use."""
     timeout: float | None
     """Timeout in seconds for the whole call including retries; default 600."""
     output_retries: int | None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..schema import CallWarning, ToolLoop, ToolStep, size_of
 from ..telemetry import Tracer
 from ..telemetry.ended_interactions import EndedInteraction, EndedToolRun
+from ..telemetry.propagation import TraceContext, interaction_name, trace_context_of
 from .endings import outcome_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 class InteractionTrace:
     """One interaction while it goes on. `trace_id` is the parent of its calls and tool runs, of which `calls` counts
-    the calls. It is not reported unless it has begun.
+    the calls; `trace_context` is its own span. It is not reported unless it has begun.
     """
 
     def __init__(self, tracer: Tracer, pipeline: Pipeline, kind: InteractionKind, trace_id: str) -> None:
@@ -43,19 +44,23 @@ class InteractionTrace:
         self._runs: dict[tuple[int, str], tuple[str, float, float]] = {}
         self._call: ModelCall | None = None
         self._parent_id: str | None = None
+        self._caller: TraceContext = {}
+        self.trace_context: TraceContext = {}
         self._has_ended = False
 
     def begin(self, first: Prepared, call: ModelCall, parent_id: str | None) -> None:
         """Begins with a call, as data and as it was prepared."""
         self._call, self._parent_id = call, parent_id
+        self._caller = first.trace_context or {}
+        self.trace_context = trace_context_of(interaction_name(self.trace_id, self._started_at), self._caller)
         if first.headers:
             self._secrets = self._secrets.and_those_in(first.headers)
 
     async def prepare(self, prepare: Prepare, runtime: Runtime) -> Prepared:
         """Returns the call that `prepare` makes, as the first one of the interaction."""
-        first = await prepare(runtime)
+        first = (await prepare(runtime)).in_span()
         self.begin(first, first.call, first.interaction or first.call.parent_id)
-        return replace(first, interaction=self.trace_id)
+        return replace(first, interaction=self.trace_id, trace_context=self.trace_context)
 
     def note_first(self) -> None:
         """Notes that the first deltas have arrived."""
@@ -92,6 +97,7 @@ class InteractionTrace:
             price,
             self._call.tags,
             self._secrets,
+            self.trace_context,
         )
         self._tracer(lambda: ended, size_of(step.call) + size_of(step.result))
 
@@ -138,5 +144,6 @@ class InteractionTrace:
             warnings=tuple(warnings),
             tags=call.tags,
             secrets=self._secrets,
+            trace_context=self._caller,
         )
         self._tracer(make, 0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from ..ports import CallContext, CallEnd
 from ..schema import EMPTY, ToolLoop, ToolOutcome, ToolStep
 from ..schema.replies import Cost
+from ..telemetry.propagation import TraceContext, within_span
 from ..tools.long_results import READ_RESULT
 from ..tools.loop_rules import SEARCH_TOOLS
 from .endings import notify_of
@@ -82,6 +84,13 @@ class RoundRecords:
             return self._trace.trace_id
         return None if self._first is None else self._first.interaction
 
+    @property
+    def trace_context(self) -> TraceContext | None:
+        """The span that the next round belongs to."""
+        if self._trace is not None and self._is_several:
+            return self._trace.trace_context
+        return None if self._first is None else self._first.trace_context
+
     def begin_round(self, context: CallContext) -> None:
         """Notes that the call of a round has begun."""
         self._context = context
@@ -118,10 +127,15 @@ class RoundRecords:
             self._context.discarded = discarded
             if self._trace is not None:
                 self._context.interaction = self._trace.trace_id
+                self._context.trace_context = self._trace.trace_context
 
     def begin_run(self, round: int, call_id: str) -> str | None:
         """Notes that a tool is about to run; returns the id of its record, if there will be one."""
         return None if self._trace is None else self._trace.begin_run(round, call_id)
+
+    def within_run(self, run_id: str) -> AbstractContextManager[object]:
+        """Makes the span of a tool run active in the block, for what the tool traces itself."""
+        return within_span(run_id, {} if self._trace is None else self._trace.trace_context)
 
     def end_run(self, step: ToolStep, approval: Approval | None) -> None:
         """Notes a tool call that has its result, once: a tool may run on in its thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeAlias
@@ -46,6 +47,10 @@ class ToolRuns(Protocol):
 
     def begin_run(self, round: int, call_id: str) -> str | None:
         """Notes that a tool is about to run; returns the id that its calls of models have as their parent."""
+        ...
+
+    def within_run(self, run_id: str) -> AbstractContextManager[object]:
+        """Makes the span of a tool run active in the block."""
         ...
 
     def end_run(self, step: ToolStep, approval: Approval | None) -> None:
@@ -187,7 +192,7 @@ class ToolCalls:
                 if run_id is None:
                     step = await self._step(ready)
                 else:
-                    with self._setup.within(run_id):
+                    with self._setup.within(run_id), self._runs.within_run(run_id):
                         step = await self._step(ready)
                 if isinstance(step, PendingCall):
                     self._asking.append(step)

@@ -226,7 +226,7 @@ class Rounds:
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
-        self._first = await self._prepare(self._runtime)
+        self._first = (await self._prepare(self._runtime)).in_span()
         if self._setup is not None and self._first.tools is not None:
             self._setup = replace(self._setup, tools=self._first.tools)
         is_separate = self._pipeline.separates_output(self._first.call)
@@ -307,6 +307,7 @@ class Rounds:
                 begun=self._note_begun,
                 hold_end=first.hold_end if self._plan.output_check is None else self._records.hold_end,
                 interaction=self._records.interaction,
+                trace_context=self._records.trace_context,
             )
 
         return prepare

@@ -29,6 +29,7 @@ from ..ports import (
 from ..ports.middleware import current_budgets
 from ..schema import ModelReply
 from ..telemetry import Listener
+from ..telemetry.propagation import current_propagator, within_span
 
 if TYPE_CHECKING:
     from ..budgets import Budget
@@ -96,7 +97,7 @@ class Retry:
 class Tracing:
     """Passes every call and its end to the function that `listener` returns when the call begins, if not None.
 
-    It adds no work for a streamed chunk, and no stack frame.
+    It adds no work for a streamed chunk, and no stack frame but for another tracing system.
     """
 
     def __init__(self, listener: Callable[[], Listener | None]) -> None:
@@ -105,9 +106,17 @@ class Tracing:
     def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
         """Makes the call, whose end is reported."""
         listener = self._listener()
-        if listener is not None:
-            context.at_end.append(partial(listener, context))
-        return next(context)
+        if listener is None:
+            return next(context)
+        context.at_end.append(partial(listener, context))
+        return next(context) if current_propagator() is None else _in_span(context, next)
+
+
+async def _in_span(context: CallContext, next: CallNext) -> Answer:
+    """Makes the call in its own span of another tracing system, which its requests name."""
+    with within_span(context.trace_id, context.trace_context) as own:
+        context.headers = {**own, **context.headers}
+        return await next(context)
 
 
 class Budgeting:

@@ -245,8 +245,9 @@ class CallContext:
     of the LLM's model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns
     whether it will have the functions in `at_end` called itself. `verification` is then the result of the check.
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
-    belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost`
-    is called with US dollars that were spent for the call beside its requests, such as the price of a tool run.
+    belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
+    dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
+    span of another tracing system that the call belongs to.
     """
 
     input: AnyInput
@@ -280,6 +281,7 @@ class CallContext:
     count_cost: Callable[[Decimal], object] | None = field(default=None, repr=False)
     interaction: str | None = None
     discarded: bool = False
+    trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def call(self) -> ModelCall:

@@ -86,6 +86,11 @@ class CallInput(Immutable):
         return self.call.tags
 
     @property
+    def trace_context(self) -> Mapping[str, str]:
+        """The trace context of the call."""
+        return self.call.trace_context
+
+    @property
     def parent_id(self) -> str | None:
         """The id of the parent operation."""
         return self.call.parent_id

@@ -61,7 +61,8 @@ class CallRecord(Immutable):
     digests of the price rows that applied, each with the indexes of the conditions in it that held. `operation` is
     the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
     requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
-    answer, with `verify=True`; only full records hold its texts.
+    answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
+    that it belongs to, as W3C Trace Context.
     """
 
     trace_id: str
@@ -93,11 +94,13 @@ class CallRecord(Immutable):
     input: JSONValue = None
     estimated_cost: Decimal | None = None
     discarded: bool = False
+    trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+        object.__setattr__(self, "trace_context", freeze_object(self.trace_context, "trace_context"))
         object.__setattr__(self, "result", freeze(self.result, "result"))
         object.__setattr__(self, "input", freeze(self.input, "input"))
 
@@ -115,7 +118,8 @@ class InteractionRecord(Immutable):
     `trace_id` is that of the response, and of its loop: a loop that was suspended and is continued has a further
     record with the same id, which replaces the earlier one. `started_at` and `seconds` are then those of the
     continuation; `calls` and `tool_runs` count the rounds and steps of all of it. `status` is that of its loop, if it
-    has one: an interaction that is "suspended", or that a limit has ended, is "done" as well.
+    has one: an interaction that is "suspended", or that a limit has ended, is "done" as well. `trace_context` is as in
+    a `CallRecord`.
     """
 
     trace_id: str
@@ -134,9 +138,11 @@ class InteractionRecord(Immutable):
     error: ErrorRecord | None = None
     warnings: tuple[CallWarning, ...] = ()
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+        object.__setattr__(self, "trace_context", freeze_object(self.trace_context, "trace_context"))
 
 
 ApprovalDecision = Literal["allowed", "edited", "denied", "answered"]
@@ -173,7 +179,8 @@ class ToolRecord(Immutable):
     it. Calls of models that the tool makes have its `trace_id` as their parent. `source` is None for a tool that was
     not offered; `server` names the server or agent. `arguments` and `result` are in full, redacted or None, as the
     subscriber chose; arguments that are not a JSON object are text. `approval` is None for a call that needed none.
-    `cost` is the declared price of a run, in US dollars; None if none is declared, or it was not run.
+    `cost` is the declared price of a run, in US dollars; None if none is declared, or it was not run. `trace_context`
+    is as in a `CallRecord`.
     """
 
     trace_id: str
@@ -193,11 +200,13 @@ class ToolRecord(Immutable):
     warnings: tuple[CallWarning, ...] = ()
     cost: Decimal | None = None
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "arguments", freeze(self.arguments, "arguments"))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
+        object.__setattr__(self, "trace_context", freeze_object(self.trace_context, "trace_context"))
 
 
 TraceRecord: TypeAlias = CallRecord | InteractionRecord | ToolRecord

@@ -95,6 +95,7 @@ class EndedCall:
             verification=context.verification and _without_texts(context.verification),
             estimated_cost=cost.estimated_cost,
             discarded=context.discarded,
+            trace_context=context.trace_context,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:

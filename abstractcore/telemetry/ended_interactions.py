@@ -27,6 +27,7 @@ from ..schema import (
 )
 from ..scrubbing import Secrets
 from .call_records import error_record
+from .propagation import TraceContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class EndedInteraction:
     warnings: Sequence[CallWarning]
     tags: Mapping[str, str]
     secrets: Secrets
+    trace_context: TraceContext
 
     def record(self, capture: Capture, *, in_tree: bool = True) -> InteractionRecord:
         """Returns the record; of its content, only the message of an error of another package depends on `capture`."""
@@ -70,6 +72,7 @@ class EndedInteraction:
             error=self.secrets.value(error_record(self.error, capture)),
             warnings=self.secrets.value(tuple(self.warnings)),
             tags=self.tags,
+            trace_context=self.trace_context,
         )
 
 
@@ -87,6 +90,7 @@ class EndedToolRun:
     price: Decimal | None
     tags: Mapping[str, str]
     secrets: Secrets
+    trace_context: TraceContext
 
     def record(self, capture: Capture, *, in_tree: bool = True) -> ToolRecord:
         """Returns the record, with as much content as `capture` allows."""
@@ -107,6 +111,7 @@ class EndedToolRun:
             warnings=self.secrets.value(step.warnings),
             cost=self.price,
             tags=self.tags,
+            trace_context=self.trace_context,
         )
         if capture == "off":
             return bare

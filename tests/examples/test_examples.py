@@ -126,6 +126,17 @@ def test_cost_tracking_sums_by_team(run):
     ]
 
 
+def test_otel_shows_spans_as_a_tree(run):
+    assert run(str(EXAMPLES / "otel.py")).splitlines() == [
+        "GET /calendar",
+        "  invoke_agent",
+        "    chat small  5 tokens in  $0.00000075",
+        "    execute_tool next_meeting",
+        "      SELECT meetings",
+        "    chat small  5 tokens in  $0.00000375",
+    ]
+
+
 def test_tool_loop_prints_events_results_and_their_data(run):
     assert run(str(EXAMPLES / "tool_loop.py")).splitlines() == [
         "Let me look.",
