@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
@@ -26,6 +27,16 @@ def outcome_in_sums(record: TraceRecord) -> str:
 def outcome_of(row: Any) -> str:
     """Returns the outcome of the record of a row."""
     return "done" if row.outcome == _DISCARDED else row.outcome
+
+
+def searchable_tags(tags: Mapping[str, str], detail: dict[str, bytes]) -> str:
+    """Returns tags as JSON without zero bytes, which PostgreSQL cannot search; with them they are in the details."""
+    text = json.dumps(dict(tags), ensure_ascii=False)
+    if "\\u0000" not in text:
+        return text
+    detail["tags"] = text.encode()
+    plain = {name.replace("\x00", ""): value.replace("\x00", "") for name, value in tags.items()}
+    return json.dumps(plain, ensure_ascii=False)
 
 
 def tags_of(row: Any) -> dict[str, str]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     null,
     select,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSON
 
 from ..errors import InvalidInputError
 from ..schema import CallRecord, ToolRecord, TraceRecord
@@ -98,7 +98,7 @@ def costs(connection: Connection, by: Sequence[str], since: float | None, until:
 def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
     """Returns the value of a tag of a record, or NULL."""
     if dialect == "postgresql":
-        return cast(records.c.tags, JSONB)[name].astext
+        return cast(records.c.tags, JSON)[name].astext
     pair = func.json_each(records.c.tags).table_valued("key", "value")
     return select(pair.c.value).where(pair.c.key == name).scalar_subquery()
 

@@ -126,7 +126,9 @@ def _sums(row: Any) -> Sequence[int]:
 
 
 def _values(key: SpendKey, sums: Iterable[int]) -> dict[str, Any]:
-    return {**key._asdict(), **dict(zip(SUMS, sums, strict=True))}
+    """Returns the values of a row; PostgreSQL has no texts with a zero byte."""
+    texts = {name: each.replace("\x00", "") if isinstance(each, str) else each for name, each in key._asdict().items()}
+    return {**texts, **dict(zip(SUMS, sums, strict=True))}
 
 
 def _upsert(insert: Any) -> Statement:

@@ -14,8 +14,9 @@ import pytest
 
 from abstractcore.errors import InvalidInputError, MissingExtraError
 from abstractcore.schema import CallRecord, InteractionRecord, from_json
+from abstractcore.telemetry import Recorder
 from abstractcore.traces import TraceStore
-from tests.core.traces.stores import NOON, a_call, write
+from tests.core.traces.stores import NOON, a_call, subscriber_of, write
 from tests.core.traces.test_costs import a_run, an_interaction
 
 
@@ -65,6 +66,21 @@ def test_words_beside_signs_of_json_are_found(store: TraceStore):
     for word in ("said", "twice", "hidden", "caf\u00e9", "B", '"said no"'):
         assert found(store, text=word) == [call.trace_id]
     assert store.trace(call.trace_id).root.record == call
+
+
+def test_texts_that_databases_dislike_are_kept(store: TraceStore, recorder: Recorder):
+    many = " ".join(f"{number:x}\u00e9" for number in range(60_000))
+    texts = ["zero \x00 byte", "\\N", "a\tb\r\nc", "x" * 3_000, many, "\U0001f375", "\u2028", "'\"\\"]
+    calls = [a_call(text, text, tags={"note": text[:50], "other": "x"}, at=NOON + at) for at, text in enumerate(texts)]
+    with store.keep_for(recorder, "full") as kept:
+        for call in calls:
+            subscriber_of(recorder)(call)
+    assert kept.lost == 0
+    assert [store.trace(call.trace_id).root.record for call in calls] == calls
+    assert found(store, text="zero byte") == [calls[0].trace_id]
+    assert sum(row.calls for row in store.costs(by=["tag:note"], since=0)) == len(texts)
+    for call in calls[1:]:
+        assert found(store, tags={"note": call.tags["note"]}) == [call.trace_id]
 
 
 def test_words_of_redacted_records_are_not_indexed(store: TraceStore):
