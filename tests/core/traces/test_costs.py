@@ -159,7 +159,7 @@ def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore
         assert (record.started_at, record.calls) == (NOON, calls)
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(
         st.builds(

@@ -46,17 +46,19 @@ def read_back(record: TraceRecord) -> TraceRecord:
     return decoded(Row({"id": 1, **row.values}), bodies)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(call_records())
 def test_call_is_read_back(record: CallRecord):
     assert read_back(record) == record
 
 
+@settings(deadline=None)
 @given(interaction_records())
 def test_interaction_is_read_back(record: InteractionRecord):
     assert read_back(record) == record
 
 
+@settings(deadline=None)
 @given(tool_records())
 def test_tool_run_is_read_back(record: ToolRecord):
     assert read_back(record) == record
