@@ -5,6 +5,7 @@ these an LLM has.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import random
 import secrets
@@ -40,6 +41,7 @@ else:
 
 _LAST_RECORDS_SECONDS = 2.0
 _TRACES_VARIABLE = "ABSTRACTCORE_TRACES"
+_log = logging.getLogger("abstractcore.traces")
 new_trace_id = partial(secrets.token_hex, 16)
 """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
 
@@ -229,10 +231,13 @@ class Services(NotCopied):
         """
         if self._keeps_traces or self.environment.get(_TRACES_VARIABLE, "off") in ("", "off"):
             return
-        from ..traces.environment import keep_traces
-
-        keep_traces(self.environment, self.records)
         self._keeps_traces = True
+        try:
+            from ..traces.environment import keep_traces
+        except MissingExtraError as error:
+            _log.warning("%s has no effect: %s", _TRACES_VARIABLE, error)
+        else:
+            keep_traces(self.environment, self.records)
 
     @property
     def spare_cores(self) -> int:

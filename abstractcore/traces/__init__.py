@@ -3,6 +3,7 @@
 A subscriber queues records and writes them in a thread of its own: a database that fails never fails a call.
 """
 
+from .. import database as _database  # the first import: it says what to install
 from .costs import CostRow, CostSums
 from .keeping import Keeping
 from .pruning import Pruned
@@ -20,3 +21,4 @@ __all__ = [
     "TraceScore",
     "TraceStore",
 ]
+del _database

@@ -212,10 +212,10 @@ print(llm.generate("When is lunch?").content)
 """
 
 
-def run(place: Path, capture: str | None) -> subprocess.CompletedProcess[str]:
+def run(place: Path, capture: str | None, first: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "ABSTRACTCORE_TRACES_STORE": str(place)}
     environment |= {} if capture is None else {"ABSTRACTCORE_TRACES": capture}
-    command = [sys.executable, "-W", "error", "-c", PROGRAM + "import sys; print('sqlalchemy' in sys.modules)"]
+    command = [sys.executable, "-W", "error", "-c", first + PROGRAM + "import sys; print('sqlalchemy' in sys.modules)"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -230,6 +230,14 @@ def test_traces_of_a_program_are_kept_by_its_environment_and_flushed_at_its_end(
     store.close()
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.process
+def test_program_without_the_database_library_runs_and_says_what_to_install(tmp_path: Path):
+    done = run(tmp_path / "traces.db", "full", "import sys; sys.modules['sqlalchemy'] = None")
+    assert done.stdout.startswith("It is at noon.\n")
+    assert "ABSTRACTCORE_TRACES has no effect: abstractcore.database requires sqlalchemy" in done.stderr
+    assert "pip install sqlalchemy" in done.stderr
 
 
 @pytest.mark.process
