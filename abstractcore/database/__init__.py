@@ -20,6 +20,7 @@ from .database import Database, lock, reads, writes
 from .failures import CommitUnknownError, ConstraintError, DatabaseError, DatabaseReplacedError, Retries
 from .notifications import Listener, notify
 from .schemas import Schema
+from .sqlite_files import file_has_table
 from .statements import Statement
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Schema",
     "Statement",
     "copy_rows",
+    "file_has_table",
     "lock",
     "notify",
     "reads",

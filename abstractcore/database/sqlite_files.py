@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import sqlite3
 import stat
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import Connection, event
@@ -42,6 +44,16 @@ def make_private(path: str) -> None:
         except FileExistsError:
             for name in (file, f"{file}-wal", f"{file}-shm"):
                 _take_from_others(name)
+
+
+def file_has_table(file: Path, table: str) -> bool | None:
+    """Returns whether a SQLite file has a table, and changes nothing of it; None for one that cannot be read."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchall())
+    return None
 
 
 def _take_from_others(file: str) -> None:

@@ -30,7 +30,9 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class CallSummary:
-    """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars."""
+    """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars. `number` is higher
+    for calls that were stored later; calls of several programs may become visible in another order.
+    """
 
     trace_id: str
     parent_id: str | None
@@ -46,6 +48,7 @@ class CallSummary:
     cost: Decimal | None
     estimated_cost: Decimal | None
     tags: Mapping[str, str]
+    number: int = 0
 
     @property
     def time(self) -> datetime:
@@ -120,6 +123,7 @@ class Filter:
     operation: str | None = None
     tags: Mapping[str, str] | None = None
     failed: bool | None = None
+    after: int | None = None
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Returns the conditions of a statement."""
@@ -136,6 +140,8 @@ class Filter:
             found.append(records.c.operation == self.operation)
         for name, value in (self.tags or {}).items():
             found.append(tag_value(dialect, name) == value)
+        if self.after is not None:
+            found.append(records.c.id > self.after)
         if self.failed is not None:
             succeeded = records.c.outcome.in_(SUCCEEDED)
             found.append(~succeeded if self.failed else succeeded)
@@ -278,6 +284,7 @@ def _summary(row: Any) -> CallSummary:
         None if row.cost is None else dollars(row.cost),
         None if row.estimated_cost is None else dollars(row.estimated_cost),
         tags_of(row),
+        row.id,
     )
 
 
@@ -287,7 +294,7 @@ def _unknown(trace_id: str) -> InvalidInputError:
 
 _SUMMARY_NAMES: Final = (
     *("trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"),
-    *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "tags"),
+    *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "tags", "id"),
 )
 _SUMMARY: Final = [records.c[name] for name in _SUMMARY_NAMES]
 _FIND_RECORD: Final = Statement(

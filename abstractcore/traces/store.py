@@ -8,9 +8,13 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sqlalchemy import inspect
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
 from ..copying import NotCopied
-from ..database import Database, DatabaseReplacedError
-from ..errors import InvalidInputError
+from ..database import Database, DatabaseReplacedError, file_has_table
+from ..errors import ConfigurationError, InvalidInputError
 from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
@@ -21,11 +25,15 @@ from .keeping import Keeping, Redactor
 from .pruning import Pruned, Pruner
 from .queries import CallSummary, Trace
 from .rows import EncodedRecord
-from .tables import POSTGRESQL, SQLITE
+from .tables import POSTGRESQL, SQLITE, records
 from .times import When, seconds_of
 
 STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
 _log = logging.getLogger("abstractcore.traces")
+_HOW_TO_KEEP = (
+    "Keep traces of every program: export ABSTRACTCORE_TRACES=full. "
+    f"If they are in another place: export {STORE_VARIABLE}=PLACE."
+)
 
 
 class TraceStore(NotCopied):
@@ -47,13 +55,10 @@ class TraceStore(NotCopied):
         for name, value in (("keep_days", keep_days), ("keep_bytes", keep_bytes)):
             if value is not None and not value > 0:
                 raise InvalidInputError(f"expected a number above 0, got {value!r}", path=name)
-        if place is None:
-            place = data_folder() / "traces.db"
-        elif isinstance(place, str) and "://" not in place:
-            place = Path(place).expanduser()
-        self._place = place
+        file = _file_of(place)
+        self._place = str(place) if file is None or _is_url(place) else file
         self._opening = threading.Lock()
-        self._open(Database(place))
+        self._open(Database(self._place))
         self._pruner = Pruner(self._database, keep_days, keep_bytes)
         self._keepings: list[Keeping] = []
 
@@ -66,6 +71,31 @@ class TraceStore(NotCopied):
                     self._database.migrate(self._schema)
                     self._is_open = True
         return self._database
+
+    @classmethod
+    def existing(
+        cls, place: str | Path | None = None, *, keep_days: float | None = None, keep_bytes: int | None = None
+    ) -> TraceStore:
+        """Returns the store of a place that has traces, or had some; makes neither a file nor tables.
+
+        Raises `ConfigurationError` for a place without traces, and what the constructor and methods that read raise.
+        """
+        file = _file_of(place)
+        if file is not None:
+            if not file.exists():
+                raise ConfigurationError(f"no traces are kept in {file}: there is no such file", hint=_HOW_TO_KEEP)
+            if file_has_table(file, records.name) is False:
+                raise ConfigurationError(f"{file} has no traces", hint=_HOW_TO_KEEP)
+        store = cls(place, keep_days=keep_days, keep_bytes=keep_bytes)
+        if file is None:
+            try:
+                has_traces = store._database.read(lambda connection: inspect(connection).has_table(records.name))
+                if not has_traces:
+                    raise ConfigurationError("the database has no traces", hint=_HOW_TO_KEEP)
+            except BaseException:
+                store.close()
+                raise
+        return store
 
     @property
     def losses(self) -> int:
@@ -99,15 +129,19 @@ class TraceStore(NotCopied):
         tags: Mapping[str, str] | None = None,
         failed: bool | None = None,
         text: str | None = None,
+        after: int | None = None,
         limit: int = 100,
     ) -> list[CallSummary]:
         """Returns calls, newest first. `text` are words that all occur in one message of a call, or in its input;
         words in quotes follow each other. `failed` chooses calls that ended without a result, or those with one.
+        `after` is the `number` of a call: those that were stored later.
 
         `since` and `until` are datetimes, seconds since the epoch, or texts such as "7d" or "2026-11-01". Raises
         `InvalidInputError` for another time.
         """
-        wanted = queries.Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed)
+        wanted = queries.Filter(
+            self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after
+        )
         return self.database.read(lambda connection: queries.calls(connection, wanted, text, limit))
 
     def trace(self, trace_id: str) -> Trace:
@@ -185,3 +219,20 @@ class TraceStore(NotCopied):
     @staticmethod
     def _time(when: When, path: str) -> float | None:
         return seconds_of(when, path, time.time())
+
+
+def _is_url(place: str | Path | None) -> bool:
+    return isinstance(place, str) and "://" in place
+
+
+def _file_of(place: str | Path | None) -> Path | None:
+    """Returns the file of a place; None for a server, and for a URL that is not valid."""
+    if place is None:
+        return data_folder() / "traces.db"
+    if not _is_url(place):
+        return Path(place).expanduser()
+    try:
+        url = make_url(str(place))
+    except (ArgumentError, ValueError):
+        return None
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None

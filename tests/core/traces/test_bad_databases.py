@@ -192,3 +192,38 @@ def test_threads_that_open_a_new_database_at_once_share_it(tmp_path: Path):
         thread.join()
     assert len(store.calls()) == 4
     store.close()
+
+
+def test_existing_opens_what_is_there(place: Path):
+    for name in (place, str(place), f"sqlite:///{place}"):
+        store = TraceStore.existing(name)
+        assert len(store.calls()) == 1
+        store.close()
+
+
+def test_existing_neither_makes_a_file_nor_tables(tmp_path: Path):
+    missing, other = tmp_path / "folder" / "traces.db", tmp_path / "other.db"
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE poems (text)")
+    connection.close()
+    content = other.read_bytes()
+    for name in (missing, f"sqlite:///{missing}"):
+        with pytest.raises(ConfigurationError, match="there is no such file"):
+            TraceStore.existing(name)
+    with pytest.raises(ConfigurationError, match="has no traces"):
+        TraceStore.existing(other)
+    assert not missing.parent.exists()
+    assert other.read_bytes() == content
+
+
+@pytest.mark.process
+def test_existing_makes_no_tables_in_a_server(postgresql: PostgreSQL):
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="the database has no traces"):
+            TraceStore.existing(postgresql.url)
+    store = TraceStore(postgresql.url)
+    write(store, a_call())
+    again = TraceStore.existing(postgresql.url)
+    assert len(again.calls()) == 1
+    again.close()
+    remove(store)

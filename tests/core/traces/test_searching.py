@@ -45,6 +45,15 @@ def test_calls_are_found_by_their_columns_newest_first(store: TraceStore):
     assert store.calls(limit=1)[0].time == datetime.fromtimestamp(NOON + 2, UTC)
 
 
+def test_calls_that_are_stored_later_are_found_whenever_they_began(store: TraceStore):
+    write(store, a_call(at=NOON))
+    (before,) = store.calls()
+    later, earlier = a_call(at=NOON + 1), a_call(at=NOON - 1)
+    write(store, later, earlier)
+    assert found(store, after=before.number) == [later.trace_id, earlier.trace_id]
+    assert found(store, after=max(call.number for call in store.calls())) == []
+
+
 def test_calls_are_found_by_words(store: TraceStore):
     invoice = a_call("Is the invoice of Bremen paid?", "It was paid on Monday.")
     other = a_call("Who wrote the letter?", "Ann; see the invoice.")
