@@ -18,6 +18,7 @@ from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
 from .plugin_commands import command_of, found_commands
 from .reporting import usage_reported
+from .tracing import costs, traces
 
 
 class Commands(TyperGroup):
@@ -69,9 +70,10 @@ app.add_typer(models, name="models")
 catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
+app.add_typer(traces, name="traces")
 
 
-for command in (draw, compose, speak, transcribe, talk):
+for command in (draw, compose, speak, transcribe, talk, costs):
     app.command(epilog=EPILOG)(command)
 
 

@@ -133,6 +133,33 @@ def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     _print_line(console)
 
 
+def show_lines(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
+    """Prints lines of pieces, each a text with its style, to stdout; without control characters in pipes and files too,
+    since pagers pass them on. Lines are not wrapped.
+    """
+    if not sys.stdout.isatty():
+        for line in lines:
+            write("".join(shown(text) for text, _ in line) + "\n")
+        return
+    console = _console(sys.stdout)
+    for line in lines:
+        _print_line(console, *((shown(text), style) for text, style in line))
+
+
+def screen_width() -> int:
+    """Returns the number of columns of the terminal; 0 if stdout is none."""
+    return _width(sys.stdout) if sys.stdout.isatty() else 0
+
+
+def can_show(text: str) -> bool:
+    """Returns whether the encoding of stdout has all characters of a text."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _print(text: str, style: str) -> None:
     """Prints a text to stderr; its lines are wrapped on a terminal only, so that they can be searched elsewhere."""
     console = _console(sys.stderr)

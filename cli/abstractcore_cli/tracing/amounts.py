@@ -1,0 +1,67 @@
+"""Costs, times and numbers as people read them: what is known, estimated and unknown is told apart."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from abstractcore.traces import CostSums
+
+_LEAST_SHOWN: Final = Decimal("0.000001")
+UNKNOWN: Final = "unknown"
+
+
+def dollars(amount: Decimal) -> str:
+    """Returns an amount, to a millionth of a dollar where it is small."""
+    if not amount:
+        return "$0"
+    if amount < _LEAST_SHOWN:
+        return f"<${_LEAST_SHOWN:f}"
+    return f"${amount:.6f}" if amount < 1 else f"${amount:,.2f}"
+
+
+def cost_of(known: Decimal | None, estimated: Decimal | None) -> str:
+    """Returns the cost of one call: what is known, "about" what is estimated, or that it is unknown."""
+    if known is None and estimated is None:
+        return UNKNOWN
+    parts = [] if known is None else [dollars(known)]
+    if estimated is not None:
+        parts.append(f"about {dollars(estimated)}")
+    return " + ".join(parts)
+
+
+def sums(costs: CostSums) -> str:
+    """Returns three sums as a phrase."""
+    parts = [f"{dollars(costs.known)} known"]
+    if costs.estimated:
+        parts.append(f"about {dollars(costs.estimated)} estimated")
+    if costs.unknown:
+        parts.append(f"{counted(costs.unknown, 'call')} of unknown cost")
+    return ", ".join(parts)
+
+
+def counted(number: int, noun: str) -> str:
+    """Returns a number with its noun."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def tokens(number: int | None) -> str:
+    """Returns a number of tokens; "?" if it was not reported."""
+    return "?" if number is None else f"{number:,}"
+
+
+def seconds(duration: float) -> str:
+    """Returns a duration."""
+    if duration < 0.9995:
+        return f"{duration * 1000:.0f} ms"
+    return f"{duration:.2f} s" if duration < 100 else f"{duration:,.0f} s"
+
+
+def moment(time: float) -> str:
+    """Returns a time of this time zone; that of a clock that is wrong as a number."""
+    try:
+        return datetime.fromtimestamp(time).isoformat(sep=" ", timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return f"{time:.0f}"

@@ -1,0 +1,219 @@
+"""The arguments of `abstractcore traces ...` and `abstractcore costs`.
+
+What a command does is imported when it is called.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..parameters import EPILOG, BaseUrl, Json, Timeout
+
+traces = typer.Typer(
+    help="Traces of calls: listed, searched, shown as trees, watched, exported and removed.", no_args_is_help=True
+)
+
+_Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|URL",
+        envvar="ABSTRACTCORE_TRACES_STORE",
+        help="Where traces are kept: a file, or postgresql://...; default: traces.db in your data folder.",
+    ),
+]
+_Since = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Not before this: 7d or 12h ago, or 2026-11-01 in UTC.")
+]
+_Until = Annotated[str | None, typer.Option(metavar="TIME", help="Before this.")]
+_Model = Annotated[str | None, typer.Option("--model", "-m", help="MODEL or PROVIDER/MODEL.")]
+_Tag = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="NAME=VALUE", help="Calls with this tag; may be repeated.")
+]
+_Failed = Annotated[bool, typer.Option("--failed", help="Calls that ended without a result.")]
+_Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="The most calls.")]
+_Id = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a call, an interaction or a tool run.", show_default=False)
+]
+_Text = Annotated[
+    str,
+    typer.Argument(
+        metavar="TEXT",
+        help="Words that one message has, or a call's input; words in quotes follow each other.",
+        show_default=False,
+    ),
+]
+
+
+@traces.command("list", epilog=EPILOG)
+def list_traces(
+    since: _Since = None,
+    until: _Until = None,
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
+    limit: _Limit = 20,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """List calls, the newest first, with their tokens and costs.
+
+    A cost is what is known of it; "about" stands before what is estimated, and "unknown" is neither.
+    """
+    from .lists import list_calls
+    from .stores import CallChoice
+
+    list_calls(CallChoice(since, until, model, tuple(tag or ()), failed, limit), store, as_json=as_json)
+
+
+@traces.command("search", epilog=EPILOG)
+def search(
+    text: _Text,
+    since: _Since = None,
+    until: _Until = None,
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
+    limit: _Limit = 20,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """List calls whose messages have these words, the newest first.
+
+    Only content that is kept in full can be found: ABSTRACTCORE_TRACES=full.
+    """
+    from .lists import list_calls
+    from .stores import CallChoice
+
+    choice = CallChoice(since, until, model, tuple(tag or ()), failed, limit, text)
+    list_calls(choice, store, as_json=as_json)
+
+
+@traces.command("show", epilog=EPILOG)
+def show(trace: _Id, store: _Store = None, as_json: Json = False) -> None:
+    """Show the tree that a record is in: calls, tool runs, attempts and files, when each began and how long it took,
+    what it cost, and the conversation.
+    """
+    from .trees import show_trace
+
+    show_trace(trace, store, as_json=as_json)
+
+
+@traces.command("tail", epilog=EPILOG)
+def tail(
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
+    last: Annotated[int, typer.Option(min=1, max=1_000_000, help="Begin with so many calls.")] = 10,
+    follow: Annotated[bool, typer.Option(help="Go on until Ctrl-C.")] = True,
+    store: _Store = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each call as a line of JSON.")] = False,
+) -> None:
+    """Print calls as they end, one on each line."""
+    from .lists import tail_calls
+    from .stores import CallChoice
+
+    choice = CallChoice(model=model, tags=tuple(tag or ()), failed=failed, limit=last)
+    tail_calls(choice, store, follow=follow, as_json=as_json)
+
+
+@traces.command("export", epilog=EPILOG)
+def export(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file that does not exist yet.", show_default=False)],
+    since: _Since = None,
+    until: _Until = None,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Write records to a file, oldest first: JSON lines, or a table if its name ends with .parquet."""
+    from .lists import export_records
+
+    export_records(path, since, until, store, as_json=as_json)
+
+
+@traces.command("prune", epilog=EPILOG)
+def prune(
+    keep_days: Annotated[float | None, typer.Option(metavar="DAYS", help="Remove records that are older.")] = None,
+    keep_bytes: Annotated[
+        int | None, typer.Option(metavar="BYTES", help="Remove the oldest above this size; for SQLite.")
+    ] = None,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Remove old records, and the contents that only they have. Sums of costs stay."""
+    from .lists import prune_records
+
+    prune_records(keep_days, keep_bytes, store, as_json=as_json)
+
+
+@traces.command("rerun", epilog=EPILOG)
+def rerun(
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID | TEXT]", help="The id of a record, or words of questions; default: all that are chosen."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="The model to ask: NAME, or PROVIDER/MODEL.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL.")] = None,
+    base_url: BaseUrl = None,
+    timeout: Timeout = None,
+    of_model: Annotated[
+        str | None, typer.Option("--of", metavar="MODEL", help="Questions that this model was asked.")
+    ] = None,
+    since: _Since = None,
+    until: _Until = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
+    limit: _Limit = 20,
+    max_usd: Annotated[str | None, typer.Option(metavar="DOLLARS", help="Stop before more than this is spent.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether to go on.")] = False,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Ask stored questions again of another model, and compare: would a cheaper one do?
+
+    Says first how many calls there will be, and about what they cost. Tools are not run: the same calls get the stored
+    results. The new traces have the tag rerun_of. Only what was kept in full can be asked again.
+
+        abstractcore traces rerun invoice --model openai/gpt-5.4-mini --max-usd 0.50
+    """
+    from ..plugins import ConnectionArguments
+    from .rerunning import RerunOptions
+    from .rerunning import rerun as run
+    from .stores import CallChoice
+
+    choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit)
+    connection = ConnectionArguments(provider, model, base_url, timeout=timeout)
+    run(RerunOptions(query, choice, max_usd, yes), connection, store, as_json=as_json)
+
+
+def costs(
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="model, provider, operation, outcome, day, hour, tool or tag:NAME; may be repeated. Default: model.",
+        ),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="Not before this: 7d or 12h ago, or 2026-11-01 in UTC.")
+    ] = "7d",
+    until: _Until = None,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Show what calls cost, from kept traces: by model, day, tool or tag.
+
+    Known costs, estimated ones and calls of unknown cost are never added up. A bar is drawn in full for what is known,
+    and lighter for what is estimated.
+
+        abstractcore costs --by day --by tag:user --since 30d
+    """
+    from .spending import show_costs
+
+    show_costs(by or ["model"], since, until, store, as_json=as_json)

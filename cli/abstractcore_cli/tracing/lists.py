@@ -1,0 +1,140 @@
+"""`abstractcore traces list`, `search`, `tail`, `export` and `prune`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from abstractcore import InvalidInputError
+
+from ..reporting import json_line, reported
+from ..screen import note, show_table, write
+from .amounts import cost_of, counted, moment, seconds, tokens
+from .stores import CallChoice, opened
+
+if TYPE_CHECKING:
+    from abstractcore.traces import CallSummary, TraceStore
+
+_COLUMNS: Final = ("trace", "began", "model", "outcome", "took", "in", "out", "cost", "tags")
+_POLL_SECONDS: Final = 0.5
+_OVERLAP: Final = 1_000
+"""How many calls before the last one are looked at again: programs that write to one server may end in another order
+than they got their numbers.
+"""
+_MOST_NEW: Final = 10_000
+
+
+def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
+    """Prints calls, the newest first."""
+    with reported(as_json=as_json), opened(place) as store:
+        found = store.calls(**choice.arguments())
+        if as_json:
+            write(json_line({"calls": [_facts(call) for call in found], "exit_code": 0}))
+            return
+        if not found:
+            note("No call matches." if choice.text is None else "No call matches. Only content kept in full is found.")
+            return
+        show_table(_COLUMNS, [_cells(call) for call in found])
+        if len(found) == choice.limit:
+            note(f"The newest {choice.limit:,}; for more: --limit NUMBER.")
+
+
+def tail_calls(choice: CallChoice, place: str | None, *, follow: bool, as_json: bool) -> None:
+    """Prints calls as they are stored, the oldest first."""
+    with reported(as_json=as_json), opened(place) as store:
+        latest = store.calls(limit=_OVERLAP) if follow else []
+        newest = store.calls(**choice.arguments())[::-1]
+        later = _later(store, choice, [*latest, *newest]) if follow else ()
+        for call in chain(newest, later):
+            write(json_line(_facts(call)) if as_json else _line(call))
+
+
+def _later(store: TraceStore, choice: CallChoice, calls: Sequence[CallSummary]) -> Iterator[CallSummary]:
+    """Yields calls that are stored after others."""
+    arguments: dict[str, Any] = {**choice.arguments(), "limit": _MOST_NEW}
+    last = max((call.number for call in calls), default=0)
+    seen = deque((call.number for call in calls), maxlen=_MOST_NEW)
+    while True:
+        time.sleep(_POLL_SECONDS)
+        known = frozenset(seen)
+        new = [call for call in store.calls(**arguments, after=last - _OVERLAP) if call.number not in known]
+        for call in sorted(new, key=lambda each: each.number):
+            seen.append(call.number)
+            last = max(last, call.number)
+            yield call
+
+
+def export_records(path: str, since: str | None, until: str | None, place: str | None, *, as_json: bool) -> None:
+    """Writes records to a file."""
+    with reported(as_json=as_json):
+        file = Path(path)
+        if file.exists():
+            raise InvalidInputError(f"{path} exists already", path="PATH", hint="Name another file.")
+        with opened(place) as store:
+            try:
+                count = store.export(file, since=since, until=until)
+            except OSError as error:
+                raise InvalidInputError(f"{path} cannot be written: {error.strerror or error}", path="PATH") from None
+        if as_json:
+            write(json_line({"file": os.fspath(file), "records": count, "exit_code": 0}))
+            return
+        write(f"{path}\n")
+        note(counted(count, "record"))
+
+
+def prune_records(keep_days: float | None, keep_bytes: int | None, place: str | None, *, as_json: bool) -> None:
+    """Removes records that are out of bounds."""
+    with reported(as_json=as_json):
+        if keep_days is None and keep_bytes is None:
+            raise InvalidInputError("nothing says what to remove", hint="Write --keep-days DAYS or --keep-bytes BYTES.")
+        with opened(place, keep_days=keep_days, keep_bytes=keep_bytes) as store:
+            removed = store.prune()
+        if as_json:
+            write(json_line({"records": removed.records, "contents": removed.contents, "exit_code": 0}))
+            return
+        note(f"removed {counted(removed.records, 'record')} and {counted(removed.contents, 'content')}")
+
+
+def _facts(call: CallSummary) -> dict[str, Any]:
+    return {
+        "trace_id": call.trace_id,
+        "parent_id": call.parent_id,
+        "provider": call.provider,
+        "model": call.model,
+        "operation": call.operation,
+        "outcome": call.outcome,
+        "started_at": call.started_at,
+        "seconds": call.seconds,
+        "seconds_to_first": call.seconds_to_first,
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+        "cost": None if call.cost is None else f"{call.cost:f}",
+        "estimated_cost": None if call.estimated_cost is None else f"{call.estimated_cost:f}",
+        "tags": dict(call.tags),
+    }
+
+
+def _cells(call: CallSummary) -> tuple[str, ...]:
+    operation = "" if call.operation == "chat" else f" ({call.operation})"
+    return (
+        call.trace_id,
+        moment(call.started_at),
+        f"{call.provider}/{call.model}{operation}",
+        call.outcome,
+        seconds(call.seconds),
+        tokens(call.input_tokens),
+        tokens(call.output_tokens),
+        cost_of(call.cost, call.estimated_cost),
+        " ".join(f"{name}={value}" for name, value in call.tags.items()),
+    )
+
+
+def _line(call: CallSummary) -> str:
+    from ..screen import shown
+
+    return "\t".join(" ".join(shown(cell).split()) for cell in _cells(call)) + "\n"

@@ -1,0 +1,169 @@
+"""Stored questions that can be asked again: their first call, the results of their tools, and what was answered.
+
+Nothing is sent here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from abstractcore import CallRecord, InteractionRecord, InvalidInputError, Message, ModelCall, TextPart, ToolRecord
+from abstractcore.schema import MEDIA_PARTS, ModelReply, ToolCall, ToolResult
+
+from .conversations import is_redacted, plain
+
+if TYPE_CHECKING:
+    from abstractcore import Verification
+    from abstractcore.traces import TraceNode, TraceStore
+
+    from .stores import CallChoice
+
+RERUN_TAG: Final = "rerun_of"
+_LOOPS: Final = ("tools", "correction")
+CallKey: TypeAlias = tuple[str, str]
+"""The name of a tool, and its arguments as JSON."""
+
+
+@dataclass(slots=True)
+class Question:
+    """A stored call, or a loop with its tool runs. `missing` says why it cannot be asked again."""
+
+    id: str
+    calls: list[CallRecord]
+    tools: list[ToolRecord] = field(default_factory=list[ToolRecord])
+    seconds: float = 0.0
+
+    @property
+    def call(self) -> ModelCall:
+        """The first call: only for a question that lacks nothing."""
+        first = self.calls[0].call
+        assert first is not None
+        return first
+
+    @property
+    def reply(self) -> ModelReply | None:
+        """The last answer."""
+        return self.calls[-1].reply
+
+    @property
+    def verification(self) -> Verification | None:
+        """The checks of the answer against its files, if the call had asked for them."""
+        return next((record.verification for record in reversed(self.calls) if record.verification is not None), None)
+
+    @property
+    def tool_calls(self) -> list[CallKey]:
+        """What the model called, in its order."""
+        return keys(call for record in self.calls if record.reply is not None for call in record.reply.tool_calls)
+
+    @property
+    def missing(self) -> str | None:
+        """What a stored question lacks; None if it can be asked again."""
+        records = self.calls
+        if any(record.call is None for record in records):
+            return "its content was not kept"
+        messages = [message for record in records if record.call is not None for message in record.call.messages]
+        if is_redacted(messages) or any(map(_is_redacted_run, self.tools)):
+            return "only the sizes of its content were kept"
+        blobs = [part.blob for message in messages for part in message.parts if isinstance(part, MEDIA_PARTS)]
+        if any(blob.form == "artifact" or blob.location == "redacted:" for blob in blobs):
+            return "its files were not kept"
+        stores = {str(blob.provider) for blob in blobs if blob.form == "provider_file"}
+        return f"its files are in the file store of {', '.join(sorted(stores))}" if stores else None
+
+
+class StoredResults:
+    """What tools had returned: the same calls get the same results, in their order. Nothing is run."""
+
+    def __init__(self, tools: Iterable[ToolRecord]) -> None:
+        self._results: dict[CallKey, list[ToolResult]] = {}
+        self.unknown = 0
+        """How many calls had no stored result."""
+        for record in tools:
+            if record.result is not None:
+                self._results.setdefault((record.tool, _canonical(record.arguments)), []).append(record.result)
+
+    def __bool__(self) -> bool:
+        return bool(self._results)
+
+    def result(self, call: ToolCall) -> ToolResult:
+        """Returns the stored result of a call, or an error."""
+        (key,) = keys([call])
+        found = self._results.get(key)
+        if not found:
+            self.unknown += 1
+            text = TextPart("This call has no stored result, and the tool is not run. Answer without it.")
+            return ToolResult(call.id, (text,), is_error=True)
+        stored = found.pop(0) if len(found) > 1 else found[0]
+        return ToolResult(call.id, stored.content, stored.is_error)
+
+    def message(self, calls: Iterable[ToolCall]) -> Message:
+        """Returns the message with the results of calls."""
+        return Message("tool", tuple(self.result(call) for call in calls))
+
+
+def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[Question]:
+    """Returns the stored questions of an id, or with some words, each once, the newest first."""
+    if query is not None:
+        try:
+            node = next(node for node in store.trace(query) if node.record.trace_id == query)
+        except InvalidInputError:
+            pass
+        else:
+            found = _question(store, node.record.trace_id)
+            return [] if found is None else [found]
+    arguments: dict[str, Any] = choice.arguments() | {"text": query, "operation": "chat"}
+    by_id: dict[str, Question] = {}
+    for summary in store.calls(**arguments):
+        if RERUN_TAG not in summary.tags and (found := _question(store, summary.trace_id)) is not None:
+            by_id.setdefault(found.id, found)
+    return [*by_id.values()]
+
+
+def keys(calls: Iterable[ToolCall]) -> list[CallKey]:
+    """Returns calls of tools such that those with the same arguments are equal."""
+    return [
+        (call.name, _canonical(call.arguments_text if call.arguments is None else call.arguments)) for call in calls
+    ]
+
+
+def _question(store: TraceStore, id: str) -> Question | None:
+    """Returns the question that a record is part of: its loop, or the call alone."""
+    nodes = {node.record.trace_id: node for node in store.trace(id)}
+    node: TraceNode | None = nodes[id]
+    if isinstance(node.record, CallRecord) and node.record.parent_id in nodes:
+        above = nodes[node.record.parent_id]
+        node = above if _is_loop(above) else node
+    elif isinstance(node.record, ToolRecord):
+        node = nodes.get(node.record.parent_id)
+    if node is None:
+        return None
+    record = node.record
+    if isinstance(record, CallRecord):
+        return Question(record.trace_id, [record], seconds=record.seconds) if record.operation == "chat" else None
+    calls = [child.record for child in node.children if isinstance(child.record, CallRecord)]
+    calls = [call for call in calls if call.operation == "chat"]
+    tools = [child.record for child in node.children if isinstance(child.record, ToolRecord)]
+    return Question(record.trace_id, calls, tools, record.seconds) if calls else None
+
+
+def _is_loop(node: TraceNode) -> bool:
+    return isinstance(node.record, InteractionRecord) and node.record.kind in _LOOPS
+
+
+def _is_redacted_run(record: ToolRecord) -> bool:
+    """Returns whether a tool run has no result, or only its size."""
+    if record.result is None:
+        return True
+    return bool(record.result.content) and is_redacted([Message("tool", (record.result,))])
+
+
+def _canonical(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError:
+            return arguments
+    return json.dumps(plain(arguments or {}), sort_keys=True)
