@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import sys
 from collections.abc import Generator, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore.database import Database, DatabaseReplacedError
+from abstractcore.database import Database, DatabaseReplacedError, file_has_table
 from tests.core.database.notes import SCHEMA, Notes
 
 ENDS = ("", "-wal", "-shm")
@@ -139,3 +140,15 @@ def test_file_that_is_gone_or_another_one_is_noticed(tmp_path: Path, change: str
     notes.add("b")
     assert notes.all() == {"a": 0, "b": 0}
     database.close()
+
+
+def test_looking_for_a_table_changes_nothing(tmp_path: Path):
+    with sqlite3.connect(tmp_path / "a.db") as connection:
+        connection.execute("CREATE TABLE poems (text)")
+    connection.close()
+    content = (tmp_path / "a.db").read_bytes()
+    assert file_has_table(tmp_path / "a.db", "poems") is True
+    assert file_has_table(tmp_path / "a.db", "songs") is False
+    assert file_has_table(tmp_path / "missing.db", "poems") is None
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+    assert (tmp_path / "a.db").read_bytes() == content
