@@ -33,8 +33,8 @@ def cost_of(known: Decimal | None, estimated: Decimal | None) -> str:
 
 
 def sums(costs: CostSums) -> str:
-    """Returns three sums as a phrase."""
-    parts = [f"{dollars(costs.known)} known"]
+    """Returns three sums as a phrase: what is unknown is not $0."""
+    parts = [f"{dollars(costs.known)} known"] if costs.known or not (costs.estimated or costs.unknown) else []
     if costs.estimated:
         parts.append(f"about {dollars(costs.estimated)} estimated")
     if costs.unknown:

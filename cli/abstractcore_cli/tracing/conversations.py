@@ -85,9 +85,8 @@ class Conversation:
 def _messages(record: CallRecord) -> list[Message]:
     """Returns the messages of a call with its answer."""
     messages = [*record.call.messages] if record.call is not None else []
-    if record.reply is not None and record.reply.parts:
-        messages.append(Message("assistant", record.reply.parts))
-    return messages
+    answer = None if record.reply is None else record.reply.message()
+    return messages if answer is None else [*messages, answer]
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:

@@ -79,7 +79,7 @@ def _group(row: CostRow, names: Sequence[str]) -> list[str]:
 def _numbers(row: CostRow) -> tuple[str, ...]:
     costs = row.costs
     return (
-        dollars(costs.known),
+        "-" if not costs.known and costs.unknown >= row.calls > 0 else dollars(costs.known),
         f"about {dollars(costs.estimated)}" if costs.estimated else "-",
         counted(costs.unknown, "call") if costs.unknown else "-",
         f"{row.calls:,}",

@@ -99,7 +99,8 @@ def _tree_lines(trace: Trace, ink: Ink, width: int) -> Iterator[list[tuple[str, 
     if not width:
         for row in rows:
             yield [("\t".join((row.label, *row.cells)).rstrip(), "")]
-            yield from ([(f"{row.indent}{detail}", "")] for detail in _details(row.record))
+            details = (" ".join(shown(detail).split()) for detail in _details(row.record))
+            yield from ([(f"{row.indent}{detail}", "")] for detail in details)
         yield [("", "")]
         return
     sizes = [max(map(cell_len, column)) for column in zip(*(row.cells for row in rows), strict=True)]
