@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import chain
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from abstractcore.testing import strategies
@@ -18,6 +18,7 @@ from abstractcore_cli.tracing.trees import _facts, _tree_lines  # pyright: ignor
 records = st.one_of(strategies.call_records(), strategies.interaction_records(), strategies.tool_records())
 
 
+@settings(max_examples=30)
 @given(records, st.lists(records, max_size=3), st.sampled_from([0, 10, 40, 120]), st.sampled_from([ASCII, UNICODE]))
 def test_every_record_has_a_tree_and_a_conversation(root, below, width, ink):
     nodes = [TraceNode(record, depth=1) for record in below]
