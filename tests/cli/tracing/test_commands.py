@@ -14,8 +14,9 @@ import pytest
 from abstractcore import from_json
 from abstractcore.traces import TraceStore
 from tests.cli.tracing.traces import a_call, a_store, invoke
-from tests.core.traces.stores import NOON, write
+from tests.core.traces.stores import NOON, remove, write
 from tests.documents import ROOT
+from tests.postgresql import PostgreSQL
 
 
 @pytest.fixture
@@ -280,3 +281,15 @@ def test_documented_commands_run(place, tmp_path, monkeypatch):
         ends = ["--no-follow"] if "tail" in arguments else []
         result = invoke(*shlex.split(arguments), *ends, ABSTRACTCORE_TRACES_STORE=place)
         assert (command, result.exit_code) == (command, 0)
+
+
+@pytest.mark.process
+def test_postgresql_has_the_same_traces(place, postgresql: PostgreSQL):
+    a_store(postgresql.url)
+    try:
+        for command in ("traces list", "traces search invoice", "traces show loop-1", "costs --by model,tag:team"):
+            results = [invoke(*command.split(), "--store", each) for each in (place, postgresql.url)]
+            assert results[0].stdout == results[1].stdout
+            assert results[0].exit_code == results[1].exit_code == 0
+    finally:
+        remove(TraceStore(postgresql.url))

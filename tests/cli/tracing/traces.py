@@ -65,8 +65,8 @@ def reply(*parts: Any) -> ModelReply:
     return ModelReply(parts, "stop", usage=Usage(10, 5), model="small", provider="vendor")
 
 
-def a_store(path: Path) -> str:
-    """A database with a loop, a failed call, and one of another model; returns its path."""
+def a_store(path: Path | str) -> str:
+    """A database with a loop, a failed call, and one of another model; returns its place."""
     store = TraceStore(path)
     error = ErrorRecord("OverloadedError", "busy")
     write(
