@@ -228,7 +228,13 @@ def test_every_error_has_an_exit_code():
     errors = [getattr(abstractcore, name) for name in abstractcore.__all__ if name.endswith("Error")]
     codes = {kind.__name__: exit_code(kind("x")) for kind in errors if issubclass(kind, abstractcore.AbstractCoreError)}
     assert {name for name, code in codes.items() if code == 1} == {
-        *("AbstractCoreError", "CallInterruptedError", "FallbackExhaustedError", "OutputValidationError"),
+        *(
+            "AbstractCoreError",
+            "BudgetExceededError",
+            "CallInterruptedError",
+            "FallbackExhaustedError",
+            "OutputValidationError",
+        ),
         *("CassetteError", "ReplayMismatchError", "ScriptExhaustedError", "ToolError"),
     }
     assert {name for name, code in codes.items() if code == 4} == {
