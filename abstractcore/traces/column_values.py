@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -13,6 +13,8 @@ from ..schema import CallRecord, TraceRecord
 from ..schema.codec import json_of
 
 PICODOLLARS: Final = Decimal(10) ** 12
+_EXACT: Final = Context(prec=60, traps=[])
+"""Amounts do not depend on the program's decimal context."""
 _LARGEST: Final = 2**63 - 1
 _LAST_SECOND: Final = 253_402_300_799.0
 SUCCEEDED: Final = ("done", "discarded")
@@ -45,16 +47,16 @@ def tags_of(row: Any) -> dict[str, str]:
 
 
 def dollars(picodollars: int) -> Decimal:
-    """Returns a stored amount in US dollars, exact."""
-    amount = Decimal(int(picodollars)) / PICODOLLARS
-    return amount.normalize() if amount else Decimal(0)
+    """Returns a stored amount in US dollars, exact, and printed without an exponent."""
+    amount = _EXACT.divide(Decimal(int(picodollars)), PICODOLLARS).normalize(_EXACT)
+    return Decimal(f"{amount:f}")
 
 
 def picodollars(cost: Decimal | None, name: str, detail: dict[str, bytes]) -> int | None:
     """Returns a cost as an integer; one that is none is in the details too."""
     if cost is None:
         return None
-    amount = cost * PICODOLLARS
+    amount = _EXACT.multiply(cost, PICODOLLARS)
     integer = _integer(amount)
     if integer != amount:
         detail[name] = f'"{cost:f}"'.encode()

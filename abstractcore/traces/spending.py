@@ -75,7 +75,8 @@ class SpendChanges:
         if any(retried):
             whole = parts[0][1]
             parts = [(row.outcome, [*map(sub, whole, retried)]), (RETRIED, retried)]
-        for tag, value in (("", ""), *tags_of(row).items()):
+        tags = [(tag, value) for tag, value in tags_of(row).items() if tag]  # the name "" is that of the sums of all
+        for tag, value in (("", ""), *tags):
             for outcome, sums in parts:
                 key = SpendKey(tag, hour, value, 0, row.kind, row.provider, row.model, row.operation, outcome)
                 total = self._sums[key]

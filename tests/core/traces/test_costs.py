@@ -211,6 +211,21 @@ def test_sums_above_what_an_integer_of_a_database_holds_are_exact(store: TraceSt
         assert row.costs.known == 3 * Decimal(cost)
 
 
+@pytest.mark.parametrize(("cost", "printed"), [("10", "10"), ("100.000", "100"), ("0.0004", "0.0004")])
+def test_amount_is_printed_without_an_exponent(store: TraceStore, cost: str, printed: str):
+    write(store, a_call(cost=cost, estimated=cost))
+    (row,) = store.costs(since=0)
+    assert (str(row.costs.known), str(row.costs.estimated)) == (printed, printed)
+
+
+def test_tag_with_an_empty_name_is_not_counted_twice(store: TraceStore):
+    write(store, a_call(cost="1", tags={"": "x", "team": "a"}), a_call(cost="2"))
+    assert sums_of(store, "model") == {("small",): CostSums(Decimal(3))}
+    assert sums_of(store, "tag:team") == {("a",): CostSums(Decimal(1)), (None,): CostSums(Decimal(2))}
+    (row,) = store.costs(by=[], since=0)
+    assert (row.calls, row.input_tokens) == (2, 20)
+
+
 def test_million_tag_values_leave_a_bounded_table(store: TraceStore):
     writer = BatchWriter(store.database)
     for start in range(0, 5_000, 1_000):
