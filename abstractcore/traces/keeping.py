@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -97,9 +98,7 @@ class Keeping(NotCopied):
         self._closed = True  # what fails now is not tried again
         self.flush(max(0.0, end - time.monotonic()))
         self._worker.stop()
-        queue = self._queue()
-        self._lose(len(queue.records), self._failure or "the database is too slow")
-        queue.remove(len(queue.records))
+        self._lose(self._queue().abandon(), self._failure or "the database is too slow")
         atexit.unregister(self._end_program)
 
     def __enter__(self) -> Keeping:
@@ -114,14 +113,17 @@ class Keeping(NotCopied):
         """Queues a record. Runs in the thread of the subscription."""
         try:
             kept = record if self._redact is None else self._redact(record)
-            row = kept and encoded(kept, searchable=self._capture == "full")
-        except Exception as error:
-            self._lose(1, error)
+            row = None if kept is None else encoded(kept, searchable=self._capture == "full")
+        except BaseException as error:  # its message may quote what was to be redacted
+            self._lose(1, f"{type(error).__name__} in {'encoding' if self._redact is None else 'redact or encoding'}")
             return
         if row is None:
             return
         queue = self._queue()
         size = row.size
+        if queue.is_abandoned:
+            self._lose(1, "traces are no longer kept")
+            return
         if len(queue.records) >= MOST_WAITING or (queue.size and queue.size + size > MOST_BYTES_WAITING):
             self._lose(1, self._failure or "the database is too slow")
             return
@@ -155,15 +157,19 @@ class Keeping(NotCopied):
     def _write_one(self, queue: _Queue) -> bool:
         """Writes one batch; returns False if the database failed: the records stay in the queue."""
         batch = queue.first(1 if self._one_by_one else MOST_IN_BATCH)
+        if not batch:
+            return False
         error = self._try(batch)
         if error is not None and _is_state(error):
             if self._failure is None:
                 _log.warning("traces wait for their database: %s", error)
             self._failure = error
             self._next_try = time.monotonic() + _RETRY_SECONDS
+            self._lose(queue.give_back(), error)
             return False
         if error is not None and len(batch) > 1:  # one of them is not valid: the others are written without it
             self._one_by_one = len(batch)
+            self._lose(queue.give_back(), error)
             return True
         if error is not None:
             self._lose(1, error)
@@ -192,11 +198,17 @@ class Keeping(NotCopied):
 
 
 class _Queue:
-    """The records of one process that wait to be written. One thread adds them, another one takes them out."""
+    """The records of one process that wait to be written. One thread adds them, another one takes them out; a third one
+    may abandon them, but for those that are being written then.
+    """
 
     def __init__(self) -> None:
         self.records: deque[tuple[EncodedRecord, int]] = deque()
         self.is_scheduled = False
+        self._lock = threading.Lock()
+        self._taken = 0
+        """How many records are being written: they stay until they are."""
+        self.is_abandoned = False
         self._added = 0
         self._removed = 0
         """Bytes; each number is changed by one thread."""
@@ -212,22 +224,44 @@ class _Queue:
         self.records.append((record, size))
 
     def first(self, most: int) -> list[EncodedRecord]:
-        """Returns the records of the next transaction, at most so many: they stay until they are written."""
+        """Returns the records of the next transaction, at most so many; none if they are abandoned."""
         batch: list[EncodedRecord] = []
         total = 0
-        for index in range(min(most, len(self.records))):
-            record, size = self.records[index]
-            total += size
-            if batch and total > _MOST_BYTES_IN_BATCH:
-                break
-            batch.append(record)
+        with self._lock:
+            for index in range(0 if self.is_abandoned else min(most, len(self.records))):
+                record, size = self.records[index]
+                total += size
+                if batch and total > _MOST_BYTES_IN_BATCH:
+                    break
+                batch.append(record)
+            self._taken = len(batch)
         return batch
 
     def remove(self, count: int) -> None:
-        """Removes the first records."""
+        """Removes the first records, which are written."""
+        with self._lock:
+            self._taken = 0
+            for _ in range(count):
+                _, size = self.records.popleft()
+                self._removed += size
+
+    def give_back(self) -> int:
+        """Leaves what `first` returned for later; returns how many of them are lost, since all are abandoned."""
+        with self._lock:
+            self._taken = 0
+            return self._drop() if self.is_abandoned else 0
+
+    def abandon(self) -> int:
+        """Removes the records that are not being written; returns how many."""
+        with self._lock:
+            self.is_abandoned = True
+            return self._drop()
+
+    def _drop(self) -> int:
+        count = len(self.records) - self._taken
         for _ in range(count):
-            _, size = self.records.popleft()
-            self._removed += size
+            self.records.pop()
+        return count
 
 
 def _is_state(error: Exception) -> bool:

@@ -8,6 +8,7 @@ import pickle
 import stat
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,62 @@ def test_content_of_a_record_whose_redactor_failed_is_in_no_file(tmp_path: Path,
         content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"canary" not in content
     store.close()
+
+
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("it has no text")
+
+
+@pytest.mark.parametrize("error", [ValueError("the canary sings"), SystemExit("the canary sings"), UnprintableError()])
+def test_redactor_that_raises_is_counted_and_its_message_is_not_logged(
+    store: TraceStore, recorder: Recorder, caplog: pytest.LogCaptureFixture, error: BaseException
+):
+    def fail(record: TraceRecord) -> TraceRecord:
+        raise error
+
+    with store.keep_for(recorder, "full", redact=fail) as kept:
+        subscriber_of(recorder)(a_call("The canary sings."))
+    assert (kept.lost, store.calls()) == (1, [])
+    assert [record.message for record in caplog.records] == [
+        f"traces were lost: {type(error).__name__} in redact or encoding"
+    ]
+    assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("kept_instead", [False, "", {}, 0])
+def test_redactor_that_returns_no_record_is_counted(store: TraceStore, recorder: Recorder, kept_instead: Any):
+    with store.keep_for(recorder, "full", redact=lambda record: kept_instead) as kept:
+        subscriber_of(recorder)(a_call())
+    assert (kept.lost, store.calls()) == (1, [])
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_batch_that_is_being_written_when_keeping_ends_is_lost_only_if_that_fails(
+    store: TraceStore, recorder: Recorder, fails: bool
+):
+    writing, going_on = threading.Event(), threading.Event()
+    write = store._write  # pyright: ignore[reportPrivateUsage]
+
+    def slow(batch: Any) -> None:
+        writing.set()
+        assert going_on.wait(SECONDS)
+        if fails:
+            raise DatabaseError("the server is gone")
+        write(batch)
+
+    kept = keeping.Keeping(slow, recorder, "full", None)
+    receive = subscriber_of(recorder)
+    receive(a_call())
+    assert writing.wait(SECONDS)
+    for _ in range(3):
+        receive(a_call())
+    kept.close(0.0)
+    assert kept.lost == 3
+    going_on.set()
+    kept._worker.flush(SECONDS)  # pyright: ignore[reportPrivateUsage]
+    receive(a_call())
+    assert (kept.lost, kept.waiting, len(store.calls())) == ((5, 0, 0) if fails else (4, 0, 1))
 
 
 @pytest.mark.parametrize(("capture", "redact"), [("some", None), ("full", 3)])
