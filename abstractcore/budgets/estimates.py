@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from ..files.token_estimates import estimated_tokens
@@ -42,7 +42,6 @@ class Usual:
 
     input_ratio: float | None = None
     output: float | None = None
-    cost: float | None = None
 
 
 def _towards(known: float | None, observed: float) -> float:
@@ -52,13 +51,15 @@ def _towards(known: float | None, observed: float) -> float:
 @dataclass(frozen=True, slots=True)
 class PricedModel:
     """A model that serves attempts: its prices and limits, what costs of sizes at these prices have been computed, and
-    what is usual, of all models of its services. Changes of `usual` by two threads at once may lose one.
+    what is usual, of all models of its services. Usual costs are those at these prices: the same model may have others
+    elsewhere, or none. Changes by two threads at once may lose one.
     """
 
     pricing: Pricing
     profile: ModelProfile
     costs: dict[Any, Amount]
     usual: dict[tuple[str, str, str], Usual]
+    usual_costs: dict[Any, float] = field(default_factory=dict[Any, float])
 
 
 class AttemptEstimate:
@@ -81,6 +82,8 @@ class AttemptEstimate:
                 model.usual.clear()
             usual = model.usual.setdefault(key, Usual())
         self._usual = usual
+        self._usual_costs = model.usual_costs
+        self._of_cost = (*key, id(self._pricing))
         self._input = _input_tokens(self._given, call, profile, context)
 
     @property
@@ -94,9 +97,8 @@ class AttemptEstimate:
         usual = self._usual
         ratio = MARGIN if usual.input_ratio is None else usual.input_ratio
         amount = self._amount(math.ceil(self._input * ratio - 1e-6), self._limit or self._usual_output())
-        if amount.picodollars is None and usual.cost is not None:
-            return Amount(math.ceil(usual.cost))
-        return amount
+        cost = self._usual_costs.get(self._of_cost)
+        return Amount(math.ceil(cost)) if amount.picodollars is None and cost is not None else amount
 
     def of_responses(self, responses: Sequence[BilledResponse], expected: Amount) -> Amount:
         """Returns what responses have cost, or about so where they have not reported it; without a price of one, what
@@ -115,7 +117,9 @@ class AttemptEstimate:
                 total += expected.picodollars
         if not responses:
             return expected
-        self._usual.cost = _towards(self._usual.cost, total)
+        if len(self._usual_costs) >= _MOST_KNOWN:
+            self._usual_costs.clear()
+        self._usual_costs[self._of_cost] = _towards(self._usual_costs.get(self._of_cost), total)
         return Amount(total)
 
     def _learn(self, response: BilledResponse) -> None:

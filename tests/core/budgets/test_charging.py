@@ -359,6 +359,22 @@ def test_output_that_is_usual_is_learned(services: Services):
     assert caught.value.needed < 60
 
 
+def test_price_of_another_llm_with_the_same_model_is_not_that_of_an_unpriced_one(services: Services):
+    """As with two servers behind `openai-compatible/m`."""
+    priced = create_llm(
+        "scripted", model="m", replies=["one two"], services=services, price=PRICE, budgets=[Budget(1000)]
+    )
+    assert priced.generate("hi").cost
+    unpriced = {"rates": {"character": "1"}}
+    llm = create_llm("scripted", model="m", replies=["one"], services=services, price=unpriced, budgets=[Budget(1000)])
+    with pytest.raises(ConfigurationError, match="cannot limit this call"):
+        llm.generate("hi")
+    budget = Budget(1000, unpriced="allow")
+    llm = create_llm("scripted", model="m", replies=["one"], services=services, price=unpriced, budgets=[budget])
+    (warning,) = llm.generate("hi").warnings
+    assert (warning.code, settled(budget)) == ("unpriced_call", 0)
+
+
 def test_call_waits_for_what_others_have_reserved():
     clock = VirtualClock()
     services = Services(environment={}, clock=clock)
