@@ -140,7 +140,8 @@ class AbstractCoreError(Exception):
     `hint` names the next step; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened.
     `retryable` is True if the same call may succeed later, `retry_after` the provider's delay in seconds, if given.
     `partial` holds what arrived of the reply, `attempts` the attempts made. Quoted text is shortened: a message has
-    fewer than 2,000 characters.
+    fewer than 2,000 characters. `quoted` is the part of the message that quotes an answer: records without content
+    leave it out.
 
     Of a call of several rounds, `loop` is the state that the error ended, with the usage and cost of the rounds so far:
     of a tool loop, and of a typed answer that was being corrected. `output_attempts` are its answers that were not
@@ -148,6 +149,7 @@ class AbstractCoreError(Exception):
     """
 
     retryable = False
+    quoted: str | None = None
     loop: error_types.ToolLoop | None = None
     output_attempts: tuple[error_types.OutputAttempt, ...] = ()
     _longest_message: ClassVar[int] = 1200

@@ -189,13 +189,21 @@ def _without_texts(verification: Verification) -> Verification:
 
 
 def error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:
-    """Returns an error as data: only its class if its message may quote content, as in `SchemaError` and exceptions of
-    other packages, and `capture` is off."""
+    """Returns an error as data. Without content, it has only its class if its message may quote any, as in
+    `SchemaError` and exceptions of other packages, and a message without what that quotes of an answer."""
     if error is None:
         return None
     if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
-        return ErrorRecord(type(error).__name__, error.message, error.status, error.request_id, error.retryable)
+        message = error.message if capture == "full" else _without_quote(error)
+        return ErrorRecord(type(error).__name__, message, error.status, error.request_id, error.retryable)
     return ErrorRecord(type(error).__name__, _message(error) if capture == "full" else "")
+
+
+def _without_quote(error: AbstractCoreError) -> str:
+    message, quoted = error.message, error.quoted
+    if not quoted:
+        return message
+    return message.replace(quoted, f"[{len(quoted)} characters]") if quoted in message else ""
 
 
 def _message(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from abstractcore.schema import Delta, SchemaError
 from abstractcore.schema.base_error import shown
 
 from .delta_writer import DeltaWriter
-from .reading import UNREAD, Cut, Object, note_in, read_answer, read_event
+from .reading import UNREAD, Cut, Object, note_in, quoting, read_answer, read_event
 
 
 class FrameDecoder(ABC):
@@ -44,14 +44,14 @@ class FrameDecoder(ABC):
         self._nothing = nothing
         self._frame = frame
         self._cut = cut
-        self._ignored = ""
+        self._ignored = self._quoted = ""
 
     def finish(self) -> list[Delta]:
         """Ends the reply; raises `StreamInterruptedError` if the stream did not complete."""
         if not self._is_begun():
-            raise ServerError(self._nothing + self._ignored, hint=self._hint)
+            raise quoting(ServerError(self._nothing + self._ignored, hint=self._hint), self._quoted)
         if not self._is_over():
-            raise StreamInterruptedError(self._unfinished + self._ignored)
+            raise quoting(StreamInterruptedError(self._unfinished + self._ignored), self._quoted)
         token = UNREAD.set(self._out.unread)
         try:
             self._end()
@@ -79,11 +79,13 @@ class FrameDecoder(ABC):
             return read_answer(raw, keep_surrogates=True) if self._cut is None else read_event(raw, self._cut)
         except ValueError:
             hint = self._hint if self._count == 1 else None
-            raise ServerError(f"{self._this_frame()} is not JSON: {raw[:60]!r}", hint=hint) from None
+            quoted = repr(raw[:60])
+            raise quoting(ServerError(f"{self._this_frame()} is not JSON: {quoted}", hint=hint), quoted) from None
 
     def _ignore(self, event: Object) -> None:
         """Notes an event of no known form, which is shown if the stream then ends early."""
-        self._ignored = f"; {self._this_frame()} is of no known form: {shown(event)}"
+        self._quoted = shown(event)
+        self._ignored = f"; {self._this_frame()} is of no known form: {self._quoted}"
 
     def _object(self, value: Any) -> Object:
         """Returns the object in a frame; an empty one, with a warning of the reply, for a frame of another type."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import jiter
 from pydantic_core import PydanticSerializationError
 
-from abstractcore.errors import InvalidInputError
+from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.schema import (
     CallWarning,
     Message,
@@ -40,10 +40,17 @@ from abstractcore.schema import (
 if TYPE_CHECKING:
     from abstractcore.schema import Parsed
 
+E = TypeVar("E", bound=AbstractCoreError)
 UnreadValues: TypeAlias = dict[tuple[str, str], CallWarning]
 """Warnings by the field and the type that was received: a stream may repeat them in each event."""
 UNREAD: ContextVar[UnreadValues | None] = ContextVar("unread_values", default=None)
 _TYPES: dict[Any, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+
+
+def quoting(error: E, quoted: str) -> E:
+    """Returns an error whose message quotes an answer."""
+    error.quoted = quoted
+    return error
 
 
 def note_unread(field: str, expected: str, value: Any) -> None:

@@ -27,7 +27,7 @@ from abstractcore.schema import (
 )
 from abstractcore.schema.wire import failed_base
 
-from .reading import MAX_COUNT, UNREAD, Object, UnreadValues, as_object, count_of, note_unread, read_answer
+from .reading import MAX_COUNT, UNREAD, Object, UnreadValues, as_object, count_of, note_unread, quoting, read_answer
 
 _EXCERPT = 80
 T = TypeVar("T")
@@ -64,13 +64,14 @@ def read_body(response: WireResponse, hint: str) -> Any:
     text = response.body.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if not text:
         raise ServerError("the answer is empty", status=response.status, hint=hint)
-    shown = " ".join(text[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT]
+    quoted = repr(" ".join(text[: 4 * _EXCERPT].decode("utf-8", "replace").split())[:_EXCERPT])
     if text.startswith(_JSON_MARKS):
-        raise ServerError(f"the response is not JSON: it begins with {shown!r}", status=response.status, hint=hint)
+        message = f"the response is not JSON: it begins with {quoted}"
+        raise quoting(ServerError(message, status=response.status, hint=hint), quoted)
     content_type = response.headers.get("content-type")
-    message = f"the response is not JSON: its content type is {content_type or 'missing'}, it begins with {shown!r}"
+    message = f"the response is not JSON: its content type is {content_type or 'missing'}, it begins with {quoted}"
     error = UnexpectedResponseError(message, status=response.status, hint=f"{hint} {_LOOK}")
-    error.content_type = content_type
+    error.content_type, error.quoted = content_type, quoted
     raise error
 
 

@@ -15,6 +15,7 @@ import time
 import pytest
 
 from abstractcore import (
+    AbstractCoreError,
     CallRecord,
     CallWarning,
     InvalidInputError,
@@ -35,7 +36,20 @@ from abstractcore import (
     to_json,
 )
 from abstractcore.schema import ErrorRecord
-from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, chunk, completion, delta, failure, stream_head, streamed
+from tests.chaos_server import (
+    CUT,
+    HANG,
+    LAST_CHUNK,
+    PATIENCE_SECONDS,
+    chunk,
+    completion,
+    delta,
+    event,
+    failure,
+    raw_answer,
+    stream_head,
+    streamed,
+)
 from tests.media_doubles import SOUND, registry
 
 HELLO = stream_head() + chunk(delta("hello"))
@@ -228,6 +242,34 @@ def test_messages_of_foreign_exceptions_count_as_content(call_style, server, con
         with services.records.subscribe(received.append, capture), pytest.raises(ValueError, match="4711"):
             call_style.generate(connect(middleware=[Leaking()]), "what is 4711?")
         assert received[0].error == ErrorRecord("ValueError", said)
+
+
+BROKEN = b'{"secret": "canary"'
+BROKEN_ANSWERS = {
+    "cut": (raw_answer(BROKEN), "the response is not JSON: it begins with"),
+    "page": (raw_answer(b"<p>canary</p>"), "the response is not JSON: its content type is"),
+    "event": (stream_head() + chunk(event(BROKEN)) + LAST_CHUNK, "event 1 of the stream is not JSON:"),
+    "form": (
+        stream_head() + chunk(delta("a")) + chunk(event({"unknown": "canary"})) + LAST_CHUNK,
+        "is of no known form:",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN_ANSWERS)
+@pytest.mark.parametrize("capture", ["off", "redacted", "full"])
+def test_what_an_error_quotes_of_an_answer_is_content(call_style, server, connect, services, kind, capture):
+    reply, problem = BROKEN_ANSWERS[kind]
+    server.script(reply)
+    records: list[CallRecord] = []
+    with services.records.subscribe(records.append, capture), pytest.raises(AbstractCoreError, match="canary"):
+        if kind in ("cut", "page"):
+            call_style.generate(connect(max_retries=0), "hi")
+        else:
+            list(call_style.stream(connect(max_retries=0), "hi"))
+    (record,) = records
+    assert problem in record.error.message
+    assert ("canary" in to_json(record)) == (capture == "full")
 
 
 def test_record_has_warnings_of_call_and_reply(call_style, connect, records):
