@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
@@ -20,6 +21,22 @@ _CHUNK: Final = 100
 """How many values a statement looks for at once."""
 
 
+class ProcessLock:
+    """A lock of each process. A transaction waits while the process forks: the lock that its thread holds then would
+    never be released in the child.
+    """
+
+    def __init__(self) -> None:
+        self._locks: dict[int, threading.Lock] = {}
+
+    def __enter__(self) -> None:
+        process = os.getpid()
+        (self._locks.get(process) or self._locks.setdefault(process, threading.Lock())).acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._locks[os.getpid()].release()
+
+
 class BatchWriter:
     """Writes batches to a database. A record whose trace id is stored replaces the stored one, and its costs: what is
     written twice, as after a commit whose outcome was unknown, counts once.
@@ -29,7 +46,7 @@ class BatchWriter:
         self._database = database
         self._known: dict[tuple[str, int], set[str]] = {}
         self._months: set[int] = set()
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
 
     def write(self, batch: Sequence[EncodedRecord]) -> set[str]:
         """Writes a batch; returns the tags whose values were too many. Raises `DatabaseError`."""

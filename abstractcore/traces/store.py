@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
 from . import costs, exporting, queries
-from .batches import BatchWriter
+from .batches import BatchWriter, ProcessLock
 from .costs import CostRow
 from .keeping import Keeping, Redactor
 from .pruning import Pruned, Pruner
@@ -57,7 +56,7 @@ class TraceStore(NotCopied):
                 raise InvalidInputError(f"expected a number above 0, got {value!r}", path=name)
         file = _file_of(place)
         self._place = str(place) if file is None or _is_url(place) else file
-        self._opening = threading.Lock()
+        self._opening = ProcessLock()
         self._open(Database(self._place))
         self._pruner = Pruner(self._database, keep_days, keep_bytes)
         self._keepings: list[Keeping] = []

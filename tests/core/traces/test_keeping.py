@@ -228,6 +228,41 @@ def test_parent_and_forked_child_write_their_own_records(tmp_path: Path):
     store.close()
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("opened", [False, True])
+def test_child_forked_while_the_parent_begins_to_write_writes_its_own_records(tmp_path: Path, opened: bool):
+    services = Services()
+    llm = create_llm("scripted", replies=lambda call: "Yes.", services=services)
+    store = TraceStore(tmp_path / "traces.db")
+    if opened:
+        assert store.calls() == []
+    # The thread that writes waits for the end of the fork, and has these.
+    locks: Any = [store._writer._lock, store._opening]  # pyright: ignore[reportPrivateUsage]
+    held, released = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locks[0], locks[1]:
+            held.set()
+            released.wait(SECONDS)
+
+    holder = threading.Thread(target=hold)
+    with store.keep_for(services.records, "full") as kept:
+
+        def child() -> None:
+            llm.generate("In the child?")
+            assert kept.flush(5)
+
+        holder.start()
+        assert held.wait(SECONDS)
+        try:
+            in_fork(child)
+        finally:
+            released.set()
+            holder.join()
+    assert len(store.calls(text="child")) == 1
+    store.close()
+
+
 @pytest.mark.parametrize("value", ["", "off"])
 def test_environment_keeps_nothing_unless_asked(recorder: Recorder, value: str):
     keep_traces({"ABSTRACTCORE_TRACES": value}, recorder)
