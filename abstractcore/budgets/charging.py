@@ -255,11 +255,17 @@ class AttemptCharge:
         return self._context.runtime.now() + min(budget.max_wait, self._seconds_left() - _LONGEST_PAUSE_SECONDS)
 
     def _settle(self, amount: Amount) -> None:
-        for each in self._take():
+        taken = self._take()
+        for index, each in enumerate(taken, 1):
             spent = amount.picodollars
             if spent is None:
                 spent = 0 if isinstance(each.budget.unpriced, str) else picodollars(each.budget.unpriced)
-            _in_order(each.budget, partial(_settle, each, spent))
+            try:
+                _in_order(each.budget, partial(_settle, each, spent))
+            except BaseException:  # Ctrl-C, or SystemExit in on_warning: it ends the call, and counts in all budgets
+                self._reserved = taken[index:]
+                self._settle(amount)
+                raise
 
     def _release(self) -> None:
         for each in self._take():

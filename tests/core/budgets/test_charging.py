@@ -359,6 +359,19 @@ def test_output_that_is_usual_is_learned(services: Services):
     assert caught.value.needed < 60
 
 
+def test_call_that_on_warning_ends_is_counted_in_all_budgets(call_style: CallStyle, services: Services):
+    def stop(state: Any) -> None:
+        raise SystemExit(3)
+
+    budgets = [Budget(100, warn_at=0.01, on_warning=stop, name="first"), Budget(100, name="second")]
+    llm = create_llm(
+        "scripted", replies=["one two"], services=services, price=PRICE, max_output_tokens=3, budgets=budgets
+    )
+    with pytest.raises(SystemExit):
+        call_style.generate(llm, "hi")
+    assert [(each.state().spent, each.state().reserved) for each in budgets] == [(3, 0), (3, 0)]
+
+
 def test_price_of_another_llm_with_the_same_model_is_not_that_of_an_unpriced_one(services: Services):
     """As with two servers behind `openai-compatible/m`."""
     priced = create_llm(
