@@ -10,6 +10,7 @@ from ..errors import BudgetExceededError
 from ..ports import Answer, CallContext, CallNext
 from ..ports.middleware import current_budgets
 from ..schema import CallWarning
+from ..telemetry.costs import conversion_costs
 from .budget import Budget
 from .charging import count_spent
 
@@ -37,6 +38,9 @@ async def call_with_budgets(
         return await _made_by(model, budget, context, substitute)
     finally:
         current_budgets.reset(token)
+        converted = conversion_costs(context.decisions)
+        if converted:
+            count_spent(budgets, context, converted)
 
 
 def _refusing(budgets: Sequence[Budget], error: BudgetExceededError, context: CallContext) -> Budget | None:

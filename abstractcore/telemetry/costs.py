@@ -151,6 +151,14 @@ def _charged_apart(response: BilledResponse) -> Iterator[BilledResponse]:
         yield response._replace(usage=usage, model=each.model or response.model)
 
 
+def conversion_costs(decisions: Sequence[MediaDecision]) -> Decimal:
+    """Returns what handlers report of the models that they called for conversions, but for calls with records of their
+    own.
+    """
+    charges = [_of_conversion(each).dollars for each in decisions if each.usage is not None and not each.recorded]
+    return reduce(_EXACT.add, (each for each in charges if each is not None), Decimal(0))
+
+
 def _of_conversion(decision: MediaDecision) -> Charge:
     """Returns the cost of the model that a media handler called, which only the handler knows."""
     billing = decision.usage.billing if decision.usage is not None else None

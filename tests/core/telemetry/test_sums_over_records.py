@@ -10,6 +10,7 @@ import pytest
 
 from abstractcore import (
     Blob,
+    Budget,
     CallRecord,
     GenerateResponse,
     ImagePart,
@@ -102,12 +103,13 @@ def test_caption_is_counted_in_its_own_record(call_style: CallStyle, services: S
 def test_conversion_without_a_record_of_its_own_is_counted_in_that_of_the_call(
     call_style: CallStyle, services: Services
 ):
-    llm = create_llm("scripted", replies=["Fine."], services=services, price=PRICE)
+    budget = Budget(100)
+    llm = create_llm("scripted", replies=["Fine."], services=services, price=PRICE, budgets=[budget])
     records: list[CallRecord] = []
     with services.records.subscribe(records.append, "off"):
         response = call_style.generate(llm, "How is it?", media=[b"REPORT without pictures"])
     (record,) = records
-    assert record.cost == response.cost
+    assert record.cost == response.cost == budget.state().spent
     assert record.cost is not None
     assert record.cost > Decimal("0.5")
     assert record.usage.output == 5 + 1
