@@ -21,6 +21,7 @@ from ..user_folders import data_folder
 from . import costs, exporting, queries
 from .batches import BatchWriter
 from .costs import CostRow
+from .filters import Filter
 from .keeping import Keeping, Redactor
 from .pruning import Pruned, Pruner
 from .queries import CallSummary, Trace
@@ -137,11 +138,9 @@ class TraceStore(NotCopied):
         `after` is the `number` of a call: those that were stored later.
 
         `since` and `until` are datetimes, seconds since the epoch, or texts such as "7d" or "2026-11-01". Raises
-        `InvalidInputError` for another time.
+        `InvalidInputError` for another time, and for a value of another type.
         """
-        wanted = queries.Filter(
-            self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after
-        )
+        wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after)
         return self.database.read(lambda connection: queries.calls(connection, wanted, text, limit))
 
     def trace(self, trace_id: str) -> Trace:
