@@ -328,7 +328,8 @@ def _seconds(given: object) -> float:
 
 def _ledger(given: object, per: Period | None) -> BudgetLedger:
     """Returns where the sums are kept; those of a single call always in this process, which makes it."""
-    is_ledger = all(callable(getattr(given, name, None)) for name in ("reserve", "settle", "release"))
+    methods = ("reserve", "settle", "release", "balance", "mark_warned")
+    is_ledger = hasattr(given, "blocks") and all(callable(getattr(given, name, None)) for name in methods)
     if given is None or per == "call":
         return MemoryLedger()
     if is_ledger:

@@ -121,8 +121,8 @@ class Database:
         stops that. None for SQLite, which has no notifications.
 
         It is called as well when it begins to listen, and when it does so again after its connection was lost: what
-        happened before is not known. Pools that share one connection between clients, as PgBouncer's by transaction,
-        pass no notifications on.
+        happened before is not known. If it raises exceptions, the first in a row is logged, and it is called again.
+        Pools that share one connection between clients, as PgBouncer's by transaction, pass no notifications on.
         """
         if self._engine.dialect.name != "postgresql":
             return None

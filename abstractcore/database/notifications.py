@@ -60,6 +60,8 @@ class Listener:
         self._transactions = transactions
         self._channel = channel
         self._notified = notified
+        self._has_failed = False
+        """Whether the last call of `notified` raised an exception."""
         self._stopped = threading.Event()
         self._stops, self._stopping = socket.socketpair()
         """What is sent by the first ends the thread's wait at the second."""
@@ -133,10 +135,21 @@ class Listener:
             selector.register(self._socket, selectors.EVENT_READ)
             selector.register(self._stopping, selectors.EVENT_READ)
             while not self._stopped.is_set():
-                self._notified()
+                self._notify()
                 selector.select(_CHECK_SECONDS)
                 if not self._stopped.is_set():
                     cursor.execute("SELECT 1")
+
+    def _notify(self) -> None:
+        """Calls `notified`. Its exceptions do not end the connection; one in a row of them is logged."""
+        try:
+            self._notified()
+        except Exception:
+            if not self._has_failed:
+                _log.exception("the listener's function failed: it is called again after each notification")
+            self._has_failed = True
+        else:
+            self._has_failed = False
 
 
 def _descriptor(connection: Any) -> int:

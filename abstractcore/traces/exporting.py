@@ -16,7 +16,8 @@ from ..private_files import private
 from ..schema import to_json
 from ..schema.base_error import install_hint
 from .column_values import dollars, in_calendar
-from .queries import Filter, records_of, scores_of
+from .filters import Filter
+from .queries import records_of, scores_of
 from .tables import records
 
 _CHUNK: Final = 500

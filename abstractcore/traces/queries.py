@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, cast
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, insert, select, text
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from ..database import Statement
 from ..errors import InvalidInputError
 from ..schema import CallRecord, Outcome, ToolRecord, TraceRecord
 from ..schema.base_error import shown
-from .column_values import SUCCEEDED, dollars, outcome_of, tags_of
+from .column_values import dollars, outcome_of, tags_of
 from .contents import unpacked
-from .costs import CostSums, tag_value
+from .costs import CostSums
+from .filters import Filter, check_integer, with_words
 from .rows import decoded
-from .tables import TEXTS, contents, messages, records, scores
+from .tables import contents, messages, records, scores
 
 _MOST_NODES: Final = 10_000
-_MOST_TERMS: Final = 100
 _CHUNK: Final = 500
-_TERM = re.compile(r'"([^"]*)"|(\S+)')
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,49 +111,14 @@ class Trace:
         return sums
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which calls are wanted."""
-
-    since: float | None = None
-    until: float | None = None
-    model: str | None = None
-    operation: str | None = None
-    tags: Mapping[str, str] | None = None
-    failed: bool | None = None
-    after: int | None = None
-
-    def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
-        """Returns the conditions of a statement."""
-        found: list[ColumnElement[bool]] = []
-        if self.since is not None:
-            found.append(records.c.started_at >= self.since)
-        if self.until is not None:
-            found.append(records.c.started_at < self.until)
-        if self.model is not None:
-            provider, slash, model = self.model.partition("/")
-            named = (records.c.provider == provider) & (records.c.model == model)
-            found.append((records.c.model == self.model) | named if slash else records.c.model == self.model)
-        if self.operation is not None:
-            found.append(records.c.operation == self.operation)
-        for name, value in (self.tags or {}).items():
-            found.append(tag_value(dialect, name) == value)
-        if self.after is not None:
-            found.append(records.c.id > self.after)
-        if self.failed is not None:
-            succeeded = records.c.outcome.in_(SUCCEEDED)
-            found.append(~succeeded if self.failed else succeeded)
-        return found
-
-
 def calls(connection: Connection, wanted: Filter, words: str | None, limit: int) -> list[CallSummary]:
     """Returns the newest calls that are wanted."""
-    if type(limit) is not int or limit < 1:
-        raise InvalidInputError(f"expected an integer of at least 1, got {shown(limit)}", path="limit")
+    check_integer(limit, 1, "limit")
+    wanted.check()
     dialect = connection.dialect.name
     statement = select(*_SUMMARY).where(records.c.kind == "call", *wanted.conditions(dialect))
     if words is not None:
-        of_text = select(messages.c.record).where(messages.c.content.in_(_with_words(dialect, words)))
+        of_text = select(messages.c.record).where(messages.c.content.in_(with_words(dialect, words)))
         statement = statement.where(records.c.id.in_(of_text))
     ordered = statement.order_by(records.c.started_at.desc(), records.c.id.desc()).limit(limit)
     return [_summary(row) for row in connection.execute(ordered)]
@@ -217,7 +180,7 @@ def score(connection: Connection, trace_id: str, name: str, value: float, commen
     """Adds a score, or replaces that of the same name."""
     if not name:
         raise InvalidInputError("a score needs a name", path="name")
-    if isinstance(value, str) or not float("-inf") < value < float("inf"):
+    if not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected a finite number, got {shown(value)}", path="value")
     if _row_of(connection, trace_id) is None:
         raise _unknown(trace_id)
@@ -247,21 +210,6 @@ def _below(connection: Connection, root: Any) -> tuple[list[Any], bool]:
                     below.append(row.trace_id)
         level = below
     return [*rows.values()], False
-
-
-def _with_words(dialect: str, words: str) -> Any:
-    """Returns a query for the contents in which words occur."""
-    terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
-    terms = [term for term in terms if term]
-    if not terms:
-        raise InvalidInputError(f"{shown(words)} has no words", path="text")
-    if dialect == "sqlite":
-        query = " ".join(f'"{term}"' for term in terms)
-        statement = text(f"SELECT rowid FROM {TEXTS} WHERE {TEXTS} MATCH :words")
-    else:
-        query = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term.split()) + ")" for term in terms)
-        statement = text(f"SELECT id FROM {contents.name} WHERE search @@ to_tsquery('simple', :words)")
-    return statement.bindparams(words=query).columns(id=contents.c.id.type).scalar_subquery()
 
 
 def _row_of(connection: Connection, trace_id: str) -> Any:

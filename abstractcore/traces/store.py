@@ -20,6 +20,7 @@ from ..user_folders import data_folder
 from . import costs, exporting, queries
 from .batches import BatchWriter, ProcessLock
 from .costs import CostRow
+from .filters import Filter
 from .keeping import Keeping, Redactor
 from .pruning import Pruned, Pruner
 from .queries import CallSummary, Trace
@@ -136,11 +137,9 @@ class TraceStore(NotCopied):
         `after` is the `number` of a call: those that were stored later.
 
         `since` and `until` are datetimes, seconds since the epoch, or texts such as "7d" or "2026-11-01". Raises
-        `InvalidInputError` for another time.
+        `InvalidInputError` for another time, and for a value of another type.
         """
-        wanted = queries.Filter(
-            self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after
-        )
+        wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after)
         return self.database.read(lambda connection: queries.calls(connection, wanted, text, limit))
 
     def trace(self, trace_id: str) -> Trace:
@@ -154,8 +153,8 @@ class TraceStore(NotCopied):
         The outcome of an answer that was thrown away and asked for again is "discarded", that of attempts which others
         followed "retried". A group is None for calls without the tag. The hours of `since` and `until` count whole.
 
-        Sums by at most one tag do not read the calls, and stay when these are removed. Raises `InvalidInputError` for
-        another name.
+        Sums by at most one tag do not read the calls, and stay when these are removed. Those by several tags have no
+        "retried": it is part of the outcome of the call. Raises `InvalidInputError` for another name.
         """
         since, until = self._time(since, "since"), self._time(until, "until")
         return self.database.read(lambda connection: costs.costs(connection, by, since, until))

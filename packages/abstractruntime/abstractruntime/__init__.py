@@ -25,9 +25,9 @@ from .records import Limits, OpenWait, Record, RunInfo, Spent
 if TYPE_CHECKING:
     from .exports import verify_export
     from .handles import Run, RunWait
+    from .ledger_checks import LedgerReport, Problem
     from .runtime import Runtime
     from .store import Delivery
-    from .verification import LedgerReport, Problem
     from .worker import Worker
 
 __all__ = [
@@ -70,8 +70,8 @@ __all__ = [
     "verify_export",
 ]  # fmt: skip
 _USE_DATABASES: Final = {
-    "Delivery": "store", "Problem": "verification", "Run": "handles", "RunWait": "handles", "Runtime": "runtime",
-    "LedgerReport": "verification", "Worker": "worker", "verify_export": "exports",
+    "Delivery": "store", "Problem": "ledger_checks", "Run": "handles", "RunWait": "handles", "Runtime": "runtime",
+    "LedgerReport": "ledger_checks", "Worker": "worker", "verify_export": "exports",
 }  # fmt: skip
 """Names whose modules import the database library, on their first use: `abstractcore --help` imports this package."""
 

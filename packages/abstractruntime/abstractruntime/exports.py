@@ -20,12 +20,13 @@ from typing import Any, Final
 from abstractcore.errors import InvalidInputError
 
 from .json_documents import JSON, canonical, digest
+from .ledger_checks import LedgerReport, Problem
 from .offline import verify
 from .records import envelope
 from .signatures import PrivateKey, PublicKey, checked_head, signed_head
 from .store import Store
 from .store.history import stored_artifact, stored_artifacts, stored_records, stored_run
-from .verification import LedgerReport, Problem, verify_run
+from .verification import verify_run
 
 _SIGNATURE: Final = "signature.json"
 _MOST_BYTES: Final = 4 * 1024**3

@@ -13,13 +13,14 @@ from abstractcore import PendingCall, ToolAnswer, from_json, to_json
 from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
 from .exports import export_run
 from .json_documents import JSON, canonical, member, parsed
+from .ledger_checks import LedgerReport
 from .programs import INTERRUPTED, Program, check_item_id, check_name
 from .records import OpenWait, Record, RunInfo
 from .replay import replay
 from .signatures import PrivateKey
 from .store import Delivery, NewItem, Store
 from .store.redaction import redact
-from .verification import LedgerReport, verify_run
+from .verification import verify_run
 
 _POLL_SECONDS = 0.05
 

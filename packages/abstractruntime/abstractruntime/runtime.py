@@ -15,13 +15,14 @@ from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
 from .handles import Run, checked_sender, new_id
 from .json_documents import JSON, canonical
+from .ledger_checks import LedgerReport, Problem
 from .limits import limits_of
 from .programs import Program, WaitReason, check_name, check_program_id, check_seconds, check_time, program_id
 from .records import ENDED, Limits, RunInfo
 from .signatures import PrivateKey, PublicKey, sign_heads, verify_heads
 from .store import Delivery, NewItem, NewRun, Store
 from .store.pruning import prune
-from .verification import LedgerReport, Problem, verify_all
+from .verification import verify_all
 from .worker import Worker
 
 _PROGRAMS = "Name it with its version, as in name@1, or pass it: programs=[...], or --programs MODULE in a command."

@@ -15,10 +15,11 @@ from abstractcore.schema import install_hint
 
 from .errors import RunNotFoundError
 from .json_documents import JSON, canonical, parsed
+from .ledger_checks import Problem
 from .store import Store
 from .store.history import stored_ids, stored_record, stored_run
 from .store.reading import not_found
-from .verification import Problem, verify_run
+from .verification import verify_run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

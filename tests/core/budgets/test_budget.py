@@ -67,6 +67,16 @@ def test_limit_is_a_number_above_0(usd: Any):
     assert caught.value.path == "usd"
 
 
+class IncompleteLedger:
+    """Reserves, and cannot say what is left."""
+
+    blocks = False
+
+    def reserve(self) -> None: ...
+    def settle(self) -> None: ...
+    def release(self) -> None: ...
+
+
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
@@ -90,6 +100,7 @@ def test_limit_is_a_number_above_0(usd: Any):
         ("max_wait", -1),
         ("max_wait", math.nan),
         ("ledger", 3),
+        ("ledger", IncompleteLedger()),
     ],
 )
 def test_argument_is_checked_and_named(argument: str, value: Any):

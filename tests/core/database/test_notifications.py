@@ -151,18 +151,28 @@ def test_listener_goes_on_after_a_fork_and_ends_before_the_forked_process(server
         ours.send("stopped")
 
 
-def test_failure_of_what_is_called_does_not_end_the_listener(server: Database):
-    heard, failures = threading.Semaphore(0), threading.Semaphore(1)
+def test_function_that_fails_is_called_again_on_the_same_connection(server: Database, caplog: pytest.LogCaptureFixture):
+    heard, failures = threading.Semaphore(0), threading.Semaphore(2)
 
     def call() -> None:
+        heard.release()
         if failures.acquire(blocking=False):
             raise RuntimeError("the loop is closed")
-        heard.release()
 
     listener = server.listen("news", call)
     assert listener is not None
     hears(heard)
+    before = listeners(server)
+    for _ in range(2):
+        send(server)
+        hears(heard)
+    with server.reading() as connection:
+        found = connection.scalars(text("SELECT pid FROM pg_stat_activity WHERE pid = ANY(:pids)"), {"pids": before})
+        assert found.all() == before != []
     listener.stop()
+    (record,) = caplog.records
+    assert record.message == "the listener's function failed: it is called again after each notification"
+    assert record.exc_info is not None
 
 
 def test_sqlite_has_no_notifications(tmp_path: Path):

@@ -147,12 +147,38 @@ def test_score_is_replaced_by_that_of_the_same_name(store: TraceStore):
 
 @pytest.mark.parametrize(
     ("trace_id", "name", "value"),
-    [("gone", "good", 1), ("", "good", 1), ("call", "", 1), ("call", "good", float("nan"))],
+    [
+        ("gone", "good", 1),
+        ("", "good", 1),
+        ("call", "", 1),
+        ("call", "good", float("nan")),
+        ("call", "good", None),
+        ("call", "good", 10**400),
+    ],
 )
-def test_invalid_score_is_an_error(store: TraceStore, trace_id: str, name: str, value: float):
+def test_invalid_score_is_an_error(store: TraceStore, trace_id: str, name: str, value: Any):
     write(store, a_call(trace_id="call"))
     with pytest.raises(InvalidInputError):
         store.score(trace_id, name, value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("limit", 0),
+        ("limit", 2**63),
+        ("after", 2**63),
+        ("after", "last"),
+        ("model", 7),
+        ("operation", 7),
+        ("text", 7),
+        ("tags", {"team": None}),
+    ],
+)
+def test_search_for_a_value_of_another_type_is_an_error(store: TraceStore, name: str, value: Any):
+    with pytest.raises(InvalidInputError) as raised:
+        store.calls(**{name: value})
+    assert raised.value.path == ("tags.team" if name == "tags" else name)
 
 
 def test_export_writes_json_lines_that_are_read_back(store: TraceStore, tmp_path: Path):

@@ -27,7 +27,7 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.errors import InvalidInputError
+from abstractcore.errors import ConfigurationError, InvalidInputError
 from abstractcore.ports import Interruption
 from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
@@ -580,6 +580,16 @@ def test_turn_is_tried_again_once_each_model_of_a_group_has_failed(
     clock.advance(2)
     runtime.work()
     assert run.output == "Yes."
+
+
+def test_group_with_a_model_that_cannot_be_made_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    Agent("group", model=["scripted", "anthropic/claude-opus-5-5"])  # a key may be set until it is asked
+    for model in ("opnai/gpt-5.4", "openai"):
+        with pytest.raises(ConfigurationError):
+            Agent("group", model=["scripted", model])
+    with pytest.raises(ConfigurationError, match="no option 'temprature'"):
+        Agent("group", model=["scripted", "scripted/other"], temprature=1)
 
 
 def test_request_that_a_model_refuses_is_given_to_no_other(make_runtime: Make) -> None:

@@ -34,7 +34,8 @@ class Agent:
     `limits` are those of runs that are started without others, also by other agents. A turn that fails since the
     provider does is tried again as `retry` says.
 
-    Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`.
+    Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`, and
+    `ConfigurationError` for a group with a model that `create_llm` cannot make.
     """
 
     def __init__(

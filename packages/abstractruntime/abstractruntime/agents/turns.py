@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -65,6 +66,9 @@ def never_guessing(policy: ToolPolicy) -> ToolPolicy:
 class Turns:
     """Executes turns of one agent: the `prompt` begins a loop, `answers` continue it. If a model fails, the next one
     continues the loop from its journal.
+
+    The LLMs of a group are made at once: a later one that is misconfigured would else be noticed only when the first
+    one fails. Raises their `ConfigurationError`.
     """
 
     after_crash: AfterCrash = "resume"
@@ -87,6 +91,9 @@ class Turns:
         self._policy = never_guessing(policy)
         self._response_model = response_model
         self._deps = deps
+        for index in range(len(models) if len(models) > 1 else 0):
+            with suppress(ProviderError):  # the key that is missing may be there when the model is asked
+                self.llm(index)
 
     def llm(self, index: int) -> LLM:
         """Returns the LLM of a model, made on first use."""

@@ -11,7 +11,8 @@ from abstractcore.errors import InvalidInputError
 from abstractcore_cli.toolkit import json_line, reported, show_table, write
 
 from ..exports import verify_export
-from ..verification import LedgerReport, verify_run
+from ..ledger_checks import LedgerReport
+from ..verification import verify_run
 from .stores import open_store, seconds_of
 
 

@@ -1,0 +1,94 @@
+"""Which calls are wanted, as conditions of statements: columns, tags and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, text
+
+from ..errors import InvalidInputError
+from ..schema.base_error import shown
+from .column_values import SUCCEEDED
+from .costs import tag_value
+from .tables import TEXTS, contents, records
+
+_MOST_TERMS: Final = 100
+_MOST: Final = 2**63 - 1
+"""The largest integer of a database."""
+_TERM = re.compile(r'"([^"]*)"|(\S+)')
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which calls are wanted."""
+
+    since: float | None = None
+    until: float | None = None
+    model: str | None = None
+    operation: str | None = None
+    tags: Mapping[str, str] | None = None
+    failed: bool | None = None
+    after: int | None = None
+
+    def check(self) -> None:
+        """Raises `InvalidInputError` for a value of another type."""
+        for path, value in (("model", self.model), ("operation", self.operation)):
+            if value is not None:
+                _check_text(value, path)
+        for name, value in (self.tags or {}).items():
+            _check_text(value, f"tags.{name}")
+        if self.after is not None:
+            check_integer(self.after, -_MOST, "after")
+
+    def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
+        """Returns the conditions of a statement."""
+        found: list[ColumnElement[bool]] = []
+        if self.since is not None:
+            found.append(records.c.started_at >= self.since)
+        if self.until is not None:
+            found.append(records.c.started_at < self.until)
+        if self.model is not None:
+            provider, slash, model = self.model.partition("/")
+            named = (records.c.provider == provider) & (records.c.model == model)
+            found.append((records.c.model == self.model) | named if slash else records.c.model == self.model)
+        if self.operation is not None:
+            found.append(records.c.operation == self.operation)
+        for name, value in (self.tags or {}).items():
+            found.append(tag_value(dialect, name) == value)
+        if self.after is not None:
+            found.append(records.c.id > self.after)
+        if self.failed is not None:
+            succeeded = records.c.outcome.in_(SUCCEEDED)
+            found.append(~succeeded if self.failed else succeeded)
+        return found
+
+
+def with_words(dialect: str, words: str) -> Any:
+    """Returns a query for the contents in which words occur; raises `InvalidInputError` if there are none."""
+    _check_text(words, "text")
+    terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
+    terms = [term for term in terms if term]
+    if not terms:
+        raise InvalidInputError(f"{shown(words)} has no words", path="text")
+    if dialect == "sqlite":
+        query = " ".join(f'"{term}"' for term in terms)
+        statement = text(f"SELECT rowid FROM {TEXTS} WHERE {TEXTS} MATCH :words")
+    else:
+        query = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term.split()) + ")" for term in terms)
+        statement = text(f"SELECT id FROM {contents.name} WHERE search @@ to_tsquery('simple', :words)")
+    return statement.bindparams(words=query).columns(id=contents.c.id.type).scalar_subquery()
+
+
+def check_integer(value: object, least: int, path: str) -> None:
+    """Raises `InvalidInputError` unless a value is an integer that a database can hold, of at least `least`."""
+    if type(value) is not int or not least <= value <= _MOST:
+        raise InvalidInputError(f"expected an integer from {least} to {_MOST}, got {shown(value)}", path=path)
+
+
+def _check_text(value: object, path: str) -> None:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected a text, got {shown(value)}", path=path)
