@@ -14,7 +14,7 @@ PAGES = (
     *sorted(ROOT.glob("packages/*/README.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),
 )
-_BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```(?:text)?\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]+))?\)")
 
 

@@ -339,4 +339,4 @@ def _ledger(given: object, per: Period | None) -> BudgetLedger:
         raise InvalidInputError(problem, path="ledger", hint="For example: ledger='sqlite:///budgets.db'.")
     from .database import DatabaseLedger
 
-    return DatabaseLedger(given)
+    return DatabaseLedger(Path(given) if isinstance(given, str) and "://" not in given else given)

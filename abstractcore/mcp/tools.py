@@ -25,7 +25,6 @@ from ..tools.names import checks_option_names
 from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
 from ..toolservers.base import check_flag, check_positive, in_sync, off_loop
 from .addresses import ServerAddress
-from .listing import definitions_of
 
 
 class HasName(Protocol):
@@ -80,11 +79,13 @@ if TYPE_CHECKING:
     from mcp import server as mcp_server
 
     from . import connections
+    from . import listing as listings
     from . import sampling as samplers
     from .listing import ListedTools
 else:
     connections = LazyModule("abstractcore.mcp.connections")
     httpx2 = LazyModule("httpx2")
+    listings = LazyModule("abstractcore.mcp.listing")
     mcp_server = LazyModule("mcp.server")
     mcp_types = LazyModule("mcp_types")
     samplers = LazyModule("abstractcore.mcp.sampling")
@@ -278,7 +279,7 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         """Returns the definitions of the tools that are offered, with warnings; read once for each listing."""
         latest, chosen, warnings = self._latest
         if latest is not listed:
-            definitions, problems = definitions_of(listed, self._name, self._labels, defer=self._defer)
+            definitions, problems = listings.definitions_of(listed, self._name, self._labels, defer=self._defer)
             chosen, unmatched = self._choices.choose(definitions, self._name)
             unused = unused_labels((each.name for each in definitions), self._labels, self._name)
             warnings = (*problems, *unmatched, *unused)

@@ -135,7 +135,7 @@ def _estimate(llm: LLM, found: Sequence[Question]) -> tuple[Decimal, Decimal] | 
 def _confirm() -> None:
     """Asks whether to go on; raises `typer.Exit` if not, and `InvalidInputError` if nobody can be asked."""
     if not sys.stdin.isatty():
-        raise InvalidInputError("nothing was sent: nobody can be asked whether to go on", hint="Write --yes.")
+        raise InvalidInputError("nothing was sent: there is no terminal to ask whether to go on", hint="Add --yes.")
     if (ask_line("Go on? [y/N] ") or "").strip().lower() not in ("y", "yes"):
         note("Nothing was sent.")
         raise typer.Exit(1)

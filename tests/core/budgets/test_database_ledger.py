@@ -121,6 +121,11 @@ def test_database_of_the_program_is_shared(tmp_path: Path):
     assert Budget(5, name="team", ledger=tmp_path / "all.db").state().spent == 0
 
 
+def test_path_may_be_a_text(tmp_path: Path):
+    assert Budget(5, name="team", ledger=str(tmp_path / "all.db")).state().spent == 0
+    assert (tmp_path / "all.db").exists()
+
+
 def test_database_that_cannot_be_opened_is_an_error_and_no_call_passes(tmp_path: Path):
     (tmp_path / "text.db").write_text("no database, but a text that is long enough to be read as one" * 20)
     with pytest.raises(DatabaseError, match="not a SQLite database"):

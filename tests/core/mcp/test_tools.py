@@ -75,6 +75,12 @@ def test_missing_sdk_is_an_error_that_names_what_to_install(monkeypatch):
         MCPTools(command=SHOP)
 
 
+@pytest.mark.process
+def test_all_names_are_imported_without_the_sdk():
+    missing = "import sys; sys.modules.update(mcp=None, mcp_types=None); from abstractcore import *"
+    assert subprocess.run([sys.executable, "-c", missing], capture_output=True, text=True).stderr == ""
+
+
 @pytest.mark.smoke
 def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
     response = run(way, shop, ("price", {"item": "tea"}), ("weather", {"city": "Oslo"}))
