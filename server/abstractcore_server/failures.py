@@ -45,6 +45,10 @@ _SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, erro
 _NOT_INSTALLED = (errors.MissingExtraError, errors.CapabilityUnavailableError)
 """Errors about packages that are not installed here: their hints are for the operator."""
 _NOT_IMPLEMENTED = 501
+_SET_UNPRICED = (
+    "set `unpriced` of the budget, or of [server] for the limits of keys, to the dollars that such a call counts, or "
+    'to "allow".'
+)
 _UNAVAILABLE = 503
 _RETRY_SECONDS = 5
 _LONGEST_GROUP = 60
@@ -86,7 +90,7 @@ def refusal_of(error: Exception, shown: AbstractCoreError) -> RequestRefused:
     """
     if isinstance(error, RequestRefused):
         return error
-    if isinstance(error, _NOT_INSTALLED):
+    if isinstance(error, (*_NOT_INSTALLED, errors.PriceUnknownError)):
         return RequestRefused(_NOT_IMPLEMENTED, shown, x_should_retry="false")
     if isinstance(error, errors.BudgetExceededError):
         return RequestRefused(None, shown, x_should_retry="false")
@@ -99,10 +103,10 @@ def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ())
     """Returns the error to show to a client: `error`, with its hint, if it is about the request or a provider.
 
     What does not fit into a budget is logged with its sums, which are the operator's, and shown as a quota that is used
-    up, until the budget resets. What needs a package that is not installed is logged, and shown with what its operator
-    can do. Anything else is
-    logged, and shown as an internal error with the id of the request. `hidden` are the addresses of
-    providers that the operator has configured; they are not shown, and neither are others inside a network.
+    up, until the budget resets. What no budget can limit, and what needs a package that is not installed, is logged,
+    and shown with what its operator can do. Anything else is logged, and shown as an internal error with the id of the
+    request. `hidden` are the addresses of providers that the operator has configured; they are not shown, and neither
+    are others inside a network.
     """
     if isinstance(error, RequestRefused):
         error = error.error
@@ -114,6 +118,9 @@ def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ())
     if isinstance(error, errors.BudgetExceededError):
         _log.warning("request %s: %s", trace_id, error.message)
         return _quota_error(error)
+    if isinstance(error, errors.PriceUnknownError):
+        _log.error("request %s is refused: %s", trace_id, error.message)
+        return errors.ServerError(f"{_sentence(error)} For the operator of this server: {_SET_UNPRICED}")
     if _is_of_database(error):
         _log.error("request %s: costs cannot be counted, the database is down: %s", trace_id, error)
         return errors.ServerError("costs cannot be counted at the moment")

@@ -90,9 +90,9 @@ def show_keys(database: str | None, *, as_json: bool) -> None:
             note("there are no keys; to make one: abstractcore keys create NAME")
         else:
             dollars = ("$/day", "$/month") if any(key.limits.dollars for key in found) else ()
-            headers = ("name", "begins with", "models", "requests/min", "tokens/min", "at once", *dollars)
+            headers = ("name", "begins with", "models", "requests/min", "tokens/min", "at once", "expires", "state")
             rows = [_row(key, with_dollars=bool(dollars)) for key in found]
-            show_table((*headers, "expires", "state"), rows)
+            show_table((*headers, *dollars), rows)
 
 
 @contextmanager
@@ -139,10 +139,9 @@ def _row(key: AccessKey, *, with_dollars: bool) -> Sequence[str]:
     limits = (key.limits.requests_per_minute, key.limits.tokens_per_minute, key.limits.parallel)
     models = "all" if key.models is None else ", ".join(key.models)
     counts = ["-" if each is None else str(each) for each in limits]
-    if with_dollars:
-        dollars = (key.limits.usd_per_day, key.limits.usd_per_month)
-        counts += ["-" if each is None else f"{each:f}" for each in dollars]
-    return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key))
+    given = (key.limits.usd_per_day, key.limits.usd_per_month) if with_dollars else ()
+    dollars = ["-" if each is None else f"{each:f}" for each in given]
+    return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key), *dollars)
 
 
 def _state(key: AccessKey) -> str:

@@ -186,7 +186,7 @@ def _budget(name: str, table: Table) -> BudgetSettings:
     try:
         budget_of(name, settings, None)
     except InvalidInputError as error:
-        raise table.error(error.message, error.path, hint=error.hint) from None
+        raise table.error(error.message.removeprefix(f"{error.path}: "), error.path, hint=error.hint) from None
     return settings
 
 

@@ -226,7 +226,7 @@ def _check(name: str, models: Sequence[str] | None, limits: KeyLimits) -> None:
         try:
             Budget(usd, per)
         except InvalidInputError as error:
-            raise InvalidInputError(error.message, path=f"usd_per_{per}") from None
+            raise InvalidInputError(error.message.removeprefix("usd: "), path=f"usd_per_{per}") from None
 
 
 WINDOW_SECONDS = 60.0

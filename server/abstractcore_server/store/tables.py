@@ -59,7 +59,7 @@ key_budgets = Table(
     Column("per", String(10), primary_key=True),
     Column("usd", String(40), nullable=False),
 )
-"""What a key may spend in a window of time: US dollars as a decimal number. The tables of budgets have what it spent."""
+"""What a key may spend in a window of time: US dollars as a decimal number. Budgets have tables of their own."""
 leases = Table(
     "abstractcore_leases",
     metadata,
