@@ -155,7 +155,7 @@ def _date(seconds: float | None) -> str | None:
 
 
 def _dollars(given: float | None) -> Decimal | None:
-    return None if given is None else Decimal(str(given))
+    return None if given is None else Decimal(str(given)).normalize()
 
 
 def _seconds(text: str, option: str) -> int:

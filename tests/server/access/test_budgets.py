@@ -31,6 +31,7 @@ from abstractcore_server.access.budgets import RequestBudgets
 from abstractcore_server.access.stored_keys import StoredKeys
 from abstractcore_server.store import KeyLimits, Keys, Store
 from tests.chaos_server import PATIENCE_SECONDS, answer, completion, completion_body
+from tests.documents import ROOT
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
 
@@ -207,7 +208,13 @@ def test_next_model_of_a_group_answers_what_does_not_fit(served: Served, keys: K
     served.vendor.script(answer({**completion_body(), "usage": {"prompt_tokens": 3, "completion_tokens": 100}}))
     assert ask(served, key).status_code == 200
     assert ask(served, key).status_code == 429
-    reply = {"id": "resp_1", "object": "response", "status": "completed", "model": "gpt-4.1", "output": []}
+    reply: dict[str, Any] = {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "model": "gpt-4.1",
+        "output": [],
+    }
     served.vendor.script(answer(reply))
     assert ask(served, key, model="either").status_code == 200
     assert served.vendor.requests[1].target.endswith("/responses")
@@ -269,6 +276,16 @@ def test_configuration_is_read_and_its_mistakes_have_their_lines(tmp_path: Path)
         with pytest.raises(ConfigurationError, match=r"budgets\.all") as caught:
             read_settings(str(file), {})
         assert message in str(caught.value), text
+
+
+def test_budgets_of_the_page_are_valid(tmp_path: Path):
+    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    file = tmp_path / "server.toml"
+    file.write_text(page.partition("\n## Budgets\n")[2].partition("```toml\n")[2].partition("```")[0])
+    assert read_settings(str(file), {}).budgets == {
+        "all": BudgetSettings(500.0, "month", warn_at=0.8),
+        "guests": BudgetSettings(1.0, "day", "key", ("guest-*",), 0.01, max_wait=10.0),
+    }
 
 
 @pytest.mark.parametrize("usd", ["0", "-1", "NaN", "Infinity"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,9 @@ from typer.testing import CliRunner
 
 from abstractcore_cli.app import app
 from abstractcore_server.store import Keys, Store
+from tests.documents import ROOT
+
+PAGE = ROOT / "docs" / "server.md"
 
 
 @pytest.fixture
@@ -76,6 +80,12 @@ def test_limits_of_dollars_are_kept_and_listed(data: Path):
     refused = json_of("create", "bob", "--usd-per-day", "0")["error"]
     assert refused["message"].startswith("usd_per_day: expected US dollars above 0")
     assert json_of("create", "bob", "--usd-per-month", "nan")["exit_code"] != 0
+
+
+def test_command_of_the_page_makes_a_key_with_limits(data: Path):
+    (line,) = re.findall(r"^\$ abstractcore (keys create .*--usd.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    limits = json_of(*line.split()[1:])["key"]["limits"]
+    assert (limits["usd_per_day"], limits["usd_per_month"]) == ("5", "50")
 
 
 def test_errors_say_what_to_type(data: Path):
