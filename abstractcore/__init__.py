@@ -36,6 +36,7 @@ from .errors import (
     OutputValidationError as OutputValidationError,
     OverloadedError as OverloadedError,
     PluginError as PluginError,
+    PriceUnknownError as PriceUnknownError,
     ProviderError as ProviderError,
     QuotaError as QuotaError,
     RateLimitError as RateLimitError,

@@ -7,6 +7,7 @@ AbstractCoreError
 |  |  `- CapabilityUnavailableError no installed backend can do it
 |  |- UnknownOptionError            no option has that name
 |  |- MissingExtraError             an optional package is not installed
+|  |- PriceUnknownError             a budget cannot limit a call whose price is unknown
 |  `- PluginError                   a plugin is broken, or two register one name
 |- InvalidInputError                an argument is invalid
 |- SchemaError                      a value is not allowed in a message, a call or another record
@@ -96,6 +97,10 @@ class UnknownOptionError(ConfigurationError, TypeError):
 
 class MissingExtraError(ConfigurationError):
     """An optional package is needed and not installed; the hint is the command that installs it."""
+
+
+class PriceUnknownError(ConfigurationError):
+    """A budget cannot limit a call whose price is unknown, and refuses those: it was not sent."""
 
 
 class PluginError(ConfigurationError):

@@ -8,4 +8,5 @@ from .budget import Budget as Budget, BudgetState as BudgetState
 from .memory import MemoryLedger as MemoryLedger
 
 with _LazyImports(globals()):
+    from .charging import flush as flush
     from .database import DatabaseLedger as DatabaseLedger

@@ -22,8 +22,8 @@ from ..errors import (
     BackendError,
     BudgetExceededError,
     CallInterruptedError,
-    ConfigurationError,
     ConnectionFailedError,
+    PriceUnknownError,
     RequestTimeoutError,
     StreamInterruptedError,
 )
@@ -325,9 +325,9 @@ def _may_be_charged(error: BaseException, context: CallContext, before: _Before)
     return isinstance(error, _SENT_NEVERTHELESS) or not isinstance(error, AbstractCoreError)
 
 
-def _unpriced(budget: Budget, context: CallContext, reason: str) -> ConfigurationError:
+def _unpriced(budget: Budget, context: CallContext, reason: str) -> PriceUnknownError:
     given = context.input
-    error = ConfigurationError(
+    error = PriceUnknownError(
         f"the budget {budget.name!r} cannot limit this call: {reason or 'no price is known'}",
         hint="Give the price, as in create_llm(price=Price(input=2, output=10)); or the dollars that such a call "
         "counts, as in Budget(unpriced=0.01); or let such calls pass: Budget(unpriced='allow').",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .application import Application, server_services
     from .configuration.reading import read_settings
     from .configuration.settings import (
+        BudgetSettings,
         GuardSettings,
         ModelSettings,
         ProviderSettings,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "AccessControl": "access.admission",
     "Application": "application",
+    "BudgetSettings": "configuration.settings",
     "FixedKeys": "access.admission",
     "Grant": "access.admission",
     "GuardSettings": "configuration.settings",
@@ -41,6 +43,7 @@ _MODULES = {
 __all__ = [
     "AccessControl",
     "Application",
+    "BudgetSettings",
     "CallLease",
     "FixedKeys",
     "Grant",

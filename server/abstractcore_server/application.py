@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
 import abstractcore
+from abstractcore.budgets import MemoryLedger, flush
 from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
+from abstractcore.ports import BudgetLedger
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 
 from .access.admission import AccessControl, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
+from .access.budgets import RequestBudgets
 from .access.content_guards import Guards
 from .access.settlements import CallAccounts
 from .configuration.reading import addresses, check_models
@@ -49,6 +52,8 @@ _UNKNOWN_HOST = (
 )
 _NO_GRANT = Grant(models=())
 _LONGEST_METHOD = 20
+_FLUSH_SECONDS = 5.0
+"""How long a server that ends waits until what its calls cost is written."""
 
 
 class Application:
@@ -75,12 +80,14 @@ class Application:
         self._routes = RouteTable(ROUTES)
         self._shared = shared
         first = settings or Settings()
-        self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
+        self._database = _database_of_state(first, shared)
+        self._stored = StoredState(self._database, first.limits.stored_seconds)
         self._backgrounds = RunningResponses(self._stored, shared)
         self.websockets = WebSockets(self._http)
         self._metrics = Metrics(shared, lambda: self._backgrounds.running, lambda: self.websockets.open)
         self._approved = ApprovedToolCalls(self._stored)
         self._accounts = CallAccounts()
+        self._ledger: BudgetLedger | None = None
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.state = self._new_state(first)
@@ -108,7 +115,15 @@ class Application:
             MCPServers(settings, services.environment, self._approved),
             self._accounts,
             self._routes,
+            RequestBudgets(settings.budgets, self._ledger_of(access) if settings.budgets else None),
         )
+
+    def _ledger_of(self, access: AccessControl) -> BudgetLedger:
+        """Returns where budgets have their sums: in the database of keys, in that of all processes, or here."""
+        if self._ledger is None:
+            of_keys: BudgetLedger | None = getattr(access, "ledger", None)
+            self._ledger = of_keys or _ledger_at(self._database)
+        return self._ledger
 
     def reload(self, settings: Settings) -> None:
         """Replaces the configuration. Requests that are being answered keep theirs; where the server listens, and what
@@ -181,6 +196,7 @@ class Application:
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await self._approved.wait_until_saved()
+            await asyncio.to_thread(flush, _FLUSH_SECONDS)
             await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 
@@ -206,8 +222,9 @@ class Application:
             connection.copy = []
         self._metrics.counts.running += 1
         begun = time.monotonic()
+        budgets = ExitStack()
         try:
-            reply = await self._reply(request, state, found, connection, entry)
+            reply = await self._reply(request, state, found, connection, entry, budgets)
             if isinstance(reply, WireResponse):
                 await connection.send(reply.status, reply.headers, reply.body)
             else:
@@ -220,6 +237,7 @@ class Application:
             response = _failure(error, request, state, dialect)
             await connection.send(response.status, response.headers, response.body)
         finally:
+            budgets.close()
             self._metrics.counts.running -= 1
             self._metrics.counts.count(entry, connection.status or CLIENT_CLOSED_REQUEST, time.monotonic() - begun)
             if connection.before_end is not None:
@@ -235,8 +253,9 @@ class Application:
         found: FoundRoute | None,
         connection: ClientConnection,
         entry: AuditEntry,
+        budgets: ExitStack,
     ) -> Reply:
-        """Lets a request in and calls its handler."""
+        """Lets a request in and calls its handler. `budgets` holds those of the request until its answer is sent."""
         if not state.hosts.allows(request.headers.get("host", "")):
             raise RequestRefused(403, AccessDeniedError(_UNKNOWN_HOST))
         is_page = found is not None and found.route.is_open
@@ -254,6 +273,7 @@ class Application:
             raise refusal(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
         if self._metrics.counts.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
+        budgets.enter_context(state.budgets.hold(grant))
         return await found.handler(
             RequestContext(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
         )
@@ -273,6 +293,15 @@ def _database_of_state(settings: Settings, shared: SharedFolder | None) -> str |
     if settings.server.database is not None or shared is None:
         return settings.server.database
     return f"sqlite:///{shared.folder / 'responses.db'}"
+
+
+def _ledger_at(database: str | None) -> BudgetLedger:
+    """Returns the sums of budgets in a database, which several processes share; without one, those of this process."""
+    if database is None:
+        return MemoryLedger()
+    from abstractcore.budgets import DatabaseLedger
+
+    return DatabaseLedger(database)
 
 
 def _access_of(settings: Settings | None) -> AccessControl | None:

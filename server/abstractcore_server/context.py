@@ -20,6 +20,7 @@ from abstractcore.ports import FetchedFile, Transpiler
 from abstractcore.schema import ModelCall, WireResponse
 
 from .access.admission import AccessControl, CallLease, Grant, Hosts, Origins
+from .access.budgets import RequestBudgets
 from .access.content_guards import Guards
 from .access.settlements import CallAccount, CallAccounts
 from .configuration.settings import Settings
@@ -156,6 +157,7 @@ class ServerState:
     mcp: MCPServers
     accounts: CallAccounts
     routes: RouteTable
+    budgets: RequestBudgets
     uses: StateUses = field(default_factory=StateUses)
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 

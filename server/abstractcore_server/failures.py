@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
+import sys
 from collections.abc import Sequence
 from copy import copy
+from datetime import UTC, datetime
 
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError
@@ -42,6 +45,13 @@ _SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, erro
 _NOT_INSTALLED = (errors.MissingExtraError, errors.CapabilityUnavailableError)
 """Errors about packages that are not installed here: their hints are for the operator."""
 _NOT_IMPLEMENTED = 501
+_SET_UNPRICED = (
+    "set `unpriced` of the budget, or of [server] for the limits of keys, to the dollars that such a call counts, or "
+    'to "allow".'
+)
+_UNAVAILABLE = 503
+_RETRY_SECONDS = 5
+_LONGEST_GROUP = 60
 
 
 class RequestRefused(Exception):  # noqa: N818 - a response, whose error is in it
@@ -75,21 +85,28 @@ def refusal_of(error: Exception, shown: AbstractCoreError) -> RequestRefused:
 
     What needs a package that is not installed is status 501, which does not change when the request is sent again. What
     a provider refused was tried here as often as the configuration says. The clients of OpenAI and Anthropic would send
-    both again, but for the header: each of their tries would be all of those here.
+    both again, but for the header: each of their tries would be all of those here. They would send again what does not
+    fit into a budget, too.
     """
     if isinstance(error, RequestRefused):
         return error
-    if isinstance(error, _NOT_INSTALLED):
+    if isinstance(error, (*_NOT_INSTALLED, errors.PriceUnknownError)):
         return RequestRefused(_NOT_IMPLEMENTED, shown, x_should_retry="false")
+    if isinstance(error, errors.BudgetExceededError):
+        return RequestRefused(None, shown, x_should_retry="false")
+    if _is_of_database(error):
+        return RequestRefused(_UNAVAILABLE, shown, retry_after=str(_RETRY_SECONDS))
     return RequestRefused(None, shown, **({"x_should_retry": "false"} if shown.attempts else {}))
 
 
 def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ()) -> AbstractCoreError:
     """Returns the error to show to a client: `error`, with its hint, if it is about the request or a provider.
 
-    What needs a package that is not installed is logged, and shown with what its operator can do. Anything else is
-    logged, and shown as an internal error with the id of the request. `hidden` are the addresses of
-    providers that the operator has configured; they are not shown, and neither are others inside a network.
+    What does not fit into a budget is logged with its sums, which are the operator's, and shown as a quota that is used
+    up, until the budget resets. What no budget can limit, and what needs a package that is not installed, is logged,
+    and shown with what its operator can do. Anything else is logged, and shown as an internal error with the id of the
+    request. `hidden` are the addresses of providers that the operator has configured; they are not shown, and neither
+    are others inside a network.
     """
     if isinstance(error, RequestRefused):
         error = error.error
@@ -98,11 +115,37 @@ def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ())
     if isinstance(error, _SHOWN):
         message = without_addresses(error.message, hidden)
         return error if message == error.message else _with_message(error, message)
+    if isinstance(error, errors.BudgetExceededError):
+        _log.warning("request %s: %s", trace_id, error.message)
+        return _quota_error(error)
+    if isinstance(error, errors.PriceUnknownError):
+        _log.error("request %s is refused: %s", trace_id, error.message)
+        return errors.ServerError(f"{_sentence(error)} For the operator of this server: {_SET_UNPRICED}")
+    if _is_of_database(error):
+        _log.error("request %s: costs cannot be counted, the database is down: %s", trace_id, error)
+        return errors.ServerError("costs cannot be counted at the moment")
     if isinstance(error, _NOT_INSTALLED):
         _log.error("request %s cannot be answered: %s", trace_id, error)
         return errors.ServerError(without_addresses(_for_operator(error), hidden))
     _log.error("request %s failed", trace_id, exc_info=error)
     return errors.ServerError(f"the server failed; its log has the cause under the id {trace_id}")
+
+
+def _quota_error(error: errors.BudgetExceededError) -> errors.QuotaError:
+    of = "" if error.group is None else f" of {error.group[:_LONGEST_GROUP]!r}"
+    cost = "" if error.needed is None else f", which may cost ${error.needed:f}"
+    message = f"the budget {error.budget!r}{of} does not allow this call{cost}"
+    if error.resets_at is None:
+        return errors.QuotaError(message)
+    seconds = math.ceil((error.resets_at - datetime.now(UTC)).total_seconds())
+    resets = f"{message}; it resets at {error.resets_at:%Y-%m-%d %H:%M} UTC"
+    return errors.QuotaError(resets, retry_after=max(1, seconds))
+
+
+def _is_of_database(error: BaseException) -> bool:
+    """Whether the sums of a budget could not be read or written. The module is loaded if there is a database."""
+    database = sys.modules.get("abstractcore.database")
+    return database is not None and isinstance(error, database.DatabaseError)
 
 
 def _with_hint(error: AbstractCoreError) -> AbstractCoreError:

@@ -9,7 +9,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ pytestmark = pytest.mark.process
 
 WORKERS = 2
 LIMIT = 5
+PRICE = 0.25
+"""What a call of the vendor's model counts, whose price is unknown."""
 PATH = "/v1/chat/completions"
 WHOLE = {**ASK, "stream": False}
 
@@ -109,12 +113,20 @@ def serving(
     """Runs a server of several processes during `with`."""
     store = Store(database)
     keys, prefix = Keys(store), folder.name
-    limits = {"admin": KeyLimits(), "requests": KeyLimits(LIMIT), "parallel": KeyLimits(parallel=1)}
+    limits = {
+        "admin": KeyLimits(),
+        "requests": KeyLimits(LIMIT),
+        "parallel": KeyLimits(parallel=1),
+        "few-dollars": KeyLimits(usd_per_day=Decimal("0.5")),
+        "dollars": KeyLimits(usd_per_month=Decimal(100)),
+    }
     secrets = {each: keys.create(f"{prefix}-{each}", limits=most).secret for each, most in limits.items()}
     store.close()
     config = folder / "server.toml"
     config.write_text(
-        f'[server]\ndatabase = "{database}"\ndatabase_down = "{down}"\n[limits]\ndrain_seconds = 20\n'
+        f'[server]\ndatabase = "{database}"\ndatabase_down = "{down}"\nunpriced = {PRICE}\n'
+        "[limits]\ndrain_seconds = 20\n"
+        f'[budgets.{prefix}]\nusd = 1\nper = "day"\nkeys = ["{prefix}-dollars"]\nunpriced = {PRICE}\n'
         f'[providers.openai-compatible]\nbase_url = "{vendor.url}/v1"\noptions.max_retries = 0\n'
     )
     command = ("--config", str(config), "--workers", str(workers))
@@ -148,6 +160,21 @@ def test_limits_hold_over_all_processes(served: Served):
         answers = [clients[each % WORKERS].post(PATH, json=WHOLE) for each in range(LIMIT + WORKERS)]
     assert [answer.status_code for answer in answers] == [200] * LIMIT + [429] * WORKERS
     assert all(int(answer.headers["retry-after"]) > 0 for answer in answers[LIMIT:])
+
+
+@pytest.mark.parametrize(("key", "most"), [("few-dollars", 2), ("dollars", 4)])
+def test_budgets_hold_over_all_processes_and_calls_at_once(served: Served, key: str, most: int):
+    for _ in range(most):
+        served.vendor.script(completion("hi"))
+    with ExitStack() as stack, ThreadPoolExecutor(8) as threads:
+        clients = list(served.clients(stack, key).values())
+        asked = [threads.submit(clients[each % WORKERS].post, PATH, json=WHOLE) for each in range(8)]
+        answers = [each.result() for each in asked]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert len(answers) - len(refused) == most
+    assert {answer.status_code for answer in refused} == {429}
+    assert all(answer.json()["error"]["code"] == "insufficient_quota" for answer in refused)
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
 
 
 def test_counts_of_all_processes_are_shown_as_one(served: Served):

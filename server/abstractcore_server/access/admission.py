@@ -10,6 +10,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Protocol
 
+from abstractcore.budgets import Budget
 from abstractcore.errors import AccessDeniedError, AuthenticationError, InvalidInputError
 from abstractcore.schema import CostSource, ModelCall, Outcome, Usage
 
@@ -27,7 +28,8 @@ class Grant:
     responses and conversations it may use: all clients without keys share theirs.
 
     `models` are patterns of the names that it may call, as in "openai/*"; None allows all. `tags` are added to the
-    records of its calls. A call may take `call_seconds`; None for those of the limits.
+    records of its calls. A call may take `call_seconds`; None for those of the limits. `budgets` hold for all of its
+    calls.
     """
 
     key_id: str | None = None
@@ -35,6 +37,7 @@ class Grant:
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
     owner: str = ""
     call_seconds: float | None = None
+    budgets: tuple[Budget, ...] = ()
 
     def allows(self, model: str) -> bool:
         """Whether it may call a model, by the name it is listed under."""

@@ -13,11 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 import abstractcore
+from abstractcore.budgets import Budget, DatabaseLedger
 from abstractcore.database import DatabaseError
 from abstractcore.errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
 from abstractcore.schema import ModelCall
 
-from ..configuration.settings import DatabaseDown, Settings
+from ..configuration.settings import DatabaseDown, Settings, Unpriced
 from ..failures import RequestRefused
 from ..requests import RequestHead
 from ..store import AccessKey, CallLeases, KeyLimits, Keys, LimitReached, Store, default_file
@@ -45,8 +46,9 @@ class StoredKeys:
     """Lets in who has a key of the database, or one of `fixed`, which have no limits.
 
     While the database is down, all others are refused; with `down="open"`, keys that this process has seen stay valid,
-    without limits. Calls take at most `call_seconds`. `now` returns seconds since the epoch. `process` names this
-    process among all that share the database, in up to 12 characters.
+    without limits of calls and tokens. Limits of dollars are budgets in `ledger`: a call that it cannot count is
+    refused, and one whose price is unknown counts `unpriced`. Calls take at most `call_seconds`. `now` returns seconds
+    since the epoch. `process` names this process among all that share the database, in up to 12 characters.
     """
 
     is_open = False
@@ -57,12 +59,15 @@ class StoredKeys:
         *,
         fixed: Sequence[str] = (),
         down: DatabaseDown = "closed",
+        unpriced: Unpriced = "refuse",
         call_seconds: float = 600.0,
         now: Callable[[], float] = time.time,
         process: str = "",
     ) -> None:
         self._keys = Keys(store, now)
         self._leases = CallLeases(store, now, process)
+        self.ledger = DatabaseLedger(store)
+        self._unpriced: Unpriced = unpriced
         self._fixed = FixedKeys(fixed)
         self._down = down
         self._call_seconds = call_seconds
@@ -79,7 +84,11 @@ class StoredKeys:
         key = await self._valid(credential_of(request))
         if key is None:
             raise AuthenticationError("this key is not valid here")
-        return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", limits=key.limits)
+        budgets = tuple(
+            Budget(usd, per, name=f"key {key.name} per {per}", unpriced=self._unpriced, ledger=self.ledger)
+            for per, usd in key.limits.dollars.items()
+        )
+        return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", budgets=budgets, limits=key.limits)
 
     async def _valid(self, secret: str) -> AccessKey | None:
         digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
@@ -159,13 +168,20 @@ def stored_keys(settings: Settings, process: str = "", killed: Sequence[str] = (
             return None
         for name in killed:
             CallLeases(store).free(name)
+        server, seconds = settings.server, settings.limits.call_seconds
+        return StoredKeys(
+            store,
+            fixed=settings.keys,
+            down=server.database_down,
+            unpriced=server.unpriced,
+            call_seconds=seconds,
+            process=process,
+        )
     except DatabaseError as error:
         hint = error.hint or "Check the folder or the server that it names."
         raise settings.error(f"it cannot be used: {error.message}", "server", "database", hint=hint) from None
     except ConfigurationError as error:
         raise settings.error(error.message, "server", "database", hint=error.hint) from None
-    down, seconds = settings.server.database_down, settings.limits.call_seconds
-    return StoredKeys(store, fixed=settings.keys, down=down, call_seconds=seconds, process=process)
 
 
 def _store_with_keys(url: str | None) -> Store | None:

@@ -14,6 +14,7 @@ from abstractcore.concurrency import is_large
 from abstractcore.errors import (
     AbstractCoreError,
     BadRequestError,
+    BudgetExceededError,
     ContentFilterError,
     ContextOverflowError,
     InvalidInputError,
@@ -255,6 +256,7 @@ class AnswerJob:
             keeps_bodies=self.context.state.settings.server.receipts is not None,
         )
         call, lacking = self.extension.apply(call), list[CallWarning]()
+        call = _with_changes(call, tags={**call.tags, **self.context.grant.tags})  # a client cannot change its key's
         if not own_format:
             must_call = any(warning.path == "tool_choice" for warning in left_out)
             call, lacking = adapted_hosted_tools(llm, call, adapted.others, must_call=must_call)
@@ -413,6 +415,6 @@ def _may_fall_back(error: Exception) -> bool:
     loop = getattr(error, "loop", None)
     if isinstance(loop, ToolLoop) and loop.steps:
         return False
-    if isinstance(error, ContextOverflowError):
+    if isinstance(error, BudgetExceededError | ContextOverflowError):
         return True
     return isinstance(error, ProviderError) and not isinstance(error, BadRequestError | ContentFilterError)

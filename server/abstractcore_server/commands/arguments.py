@@ -85,6 +85,12 @@ def create_key(
         int | None, typer.Option("--tokens-per-minute", min=1, help="Tokens, sent and received, in any minute.")
     ] = None,
     parallel: Annotated[int | None, typer.Option(min=1, help="Calls of models at once.")] = None,
+    usd_per_day: Annotated[
+        float | None, typer.Option(metavar="DOLLARS", help="What its calls may cost in a day of UTC, in US dollars.")
+    ] = None,
+    usd_per_month: Annotated[
+        float | None, typer.Option(metavar="DOLLARS", help="What its calls may cost in a month of UTC, in US dollars.")
+    ] = None,
     database: _Database = None,
     as_json: Json = False,
 ) -> None:
@@ -97,7 +103,8 @@ def create_key(
     """
     from .keys import KeyOptions, create
 
-    options = KeyOptions(tuple(model or ()), expires, tuple(tag or ()), requests, tokens, parallel)
+    models, tags = tuple(model or ()), tuple(tag or ())
+    options = KeyOptions(models, expires, tags, requests, tokens, parallel, usd_per_day, usd_per_month)
     create(name, options, database, as_json=as_json)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import abstractcore
@@ -32,6 +33,8 @@ class KeyOptions:
     requests: int | None = None
     tokens: int | None = None
     parallel: int | None = None
+    usd_per_day: float | None = None
+    usd_per_month: float | None = None
 
 
 def create(name: str, options: KeyOptions, database: str | None, *, as_json: bool) -> None:
@@ -44,7 +47,13 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
             name,
             models=options.models or None,
             tags=_tags(options.tags),
-            limits=KeyLimits(options.requests, options.tokens, options.parallel),
+            limits=KeyLimits(
+                options.requests,
+                options.tokens,
+                options.parallel,
+                _dollars(options.usd_per_day),
+                _dollars(options.usd_per_month),
+            ),
             expires=None if options.expires is None else _time(options.expires, time.time()),
         )
         _show_issued(issued, as_json=as_json)
@@ -80,8 +89,10 @@ def show_keys(database: str | None, *, as_json: bool) -> None:
         elif not found:
             note("there are no keys; to make one: abstractcore keys create NAME")
         else:
+            dollars = ("$/day", "$/month") if any(key.limits.dollars for key in found) else ()
             headers = ("name", "begins with", "models", "requests/min", "tokens/min", "at once", "expires", "state")
-            show_table(headers, [_row(key) for key in found])
+            rows = [_row(key, with_dollars=bool(dollars)) for key in found]
+            show_table((*headers, *dollars), rows)
 
 
 @contextmanager
@@ -118,14 +129,19 @@ def _show_issued(issued: IssuedKey, *, as_json: bool) -> None:
 
 def _as_data(key: AccessKey) -> dict[str, object]:
     times = {name: _date(getattr(key, name)) for name in ("created", "expires", "revoked")}
-    return {**asdict(key), **times, "state": _state(key)}
+    limits = asdict(key.limits)
+    for name in ("usd_per_day", "usd_per_month"):
+        limits[name] = None if limits[name] is None else f"{limits[name]:f}"
+    return {**asdict(key), "limits": limits, **times, "state": _state(key)}
 
 
-def _row(key: AccessKey) -> Sequence[str]:
+def _row(key: AccessKey, *, with_dollars: bool) -> Sequence[str]:
     limits = (key.limits.requests_per_minute, key.limits.tokens_per_minute, key.limits.parallel)
     models = "all" if key.models is None else ", ".join(key.models)
     counts = ["-" if each is None else str(each) for each in limits]
-    return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key))
+    given = (key.limits.usd_per_day, key.limits.usd_per_month) if with_dollars else ()
+    dollars = ["-" if each is None else f"{each:f}" for each in given]
+    return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key), *dollars)
 
 
 def _state(key: AccessKey) -> str:
@@ -136,6 +152,10 @@ def _state(key: AccessKey) -> str:
 
 def _date(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _dollars(given: float | None) -> Decimal | None:
+    return None if given is None else Decimal(str(given)).normalize()
 
 
 def _seconds(text: str, option: str) -> int:

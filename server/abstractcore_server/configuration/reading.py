@@ -15,6 +15,7 @@ from abstractcore.catalogue import Document, read_document, read_toml
 from abstractcore.errors import (
     AbstractCoreError,
     ConfigurationError,
+    InvalidInputError,
     ModelNotFoundError,
     NotFoundError,
     UnknownProviderError,
@@ -25,8 +26,10 @@ from abstractcore.schema import Message, ModelCall
 from abstractcore.scrubbing import shown_url
 
 from ..access.admission import check_key
+from ..access.budgets import budget_of
 from ..models import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
 from .settings import (
+    BudgetSettings,
     GuardSettings,
     MCPSettings,
     ModelSettings,
@@ -40,7 +43,7 @@ from .tables import Problems, Table, from_environment
 CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
 _SERVER_PREFIX = "ABSTRACTCORE_SERVER"
 _LIMITS_PREFIX = "ABSTRACTCORE_SERVER_LIMITS"
-_TABLES = ("server", "limits", "providers", "models", "guards", "mcp")
+_TABLES = ("server", "limits", "providers", "models", "guards", "mcp", "budgets")
 _SECRETS = ("api_key", "access_token", "credentials")
 _EMPTY = Document("the environment", "")
 _UNSET_KEYS = "none of these variables of the environment is set, so that no key would be needed"
@@ -69,9 +72,9 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     models = _read_all(root, "models", _model, problems)
     guards = _read_all(root, "guards", _guard, problems)
     mcp = _read_all(root, "mcp", _mcp_server, problems)
-    settings = Settings(
-        server, limits, providers, models, guards, mcp, _keys(server, environment), document if path else None
-    )
+    budgets = _read_all(root, "budgets", _budget, problems)
+    keys = _keys(server, environment)
+    settings = Settings(server, limits, providers, models, guards, mcp, budgets, keys, document if path else None)
     problems.check()
     if not settings.keys and server.keys_env and _names_keys(root, environment):
         hint = "Set one, or remove keys_env."
@@ -172,6 +175,18 @@ def _mcp_server(name: str, table: Table) -> MCPSettings:
     problem = settings.problem()
     if problem is not None:
         raise table.error(problem.message, *problem.names, hint=problem.hint)
+    return settings
+
+
+def _budget(name: str, table: Table) -> BudgetSettings:
+    if not _LABEL.fullmatch(name):
+        hint = "Errors name it: 1 to 40 letters, digits, '_' and '-', the first one a letter."
+        raise table.error("it cannot be the name of a budget", hint=hint)
+    settings = table.read(BudgetSettings)
+    try:
+        budget_of(name, settings, None)
+    except InvalidInputError as error:
+        raise table.error(error.message.removeprefix(f"{error.path}: "), error.path, hint=error.hint) from None
     return settings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from abstractcore.catalogue import Document
 from abstractcore.errors import ConfigurationError
@@ -225,6 +225,37 @@ class GuardSettings:
     """Options of the guard, as in `options.replacement = "[e-mail]"`."""
 
 
+Period = Literal["hour", "day", "week", "month", "call"]
+"""The window of a budget, in UTC; weeks begin on Mondays. "call" is each call with its retries."""
+Unpriced = float | Literal["refuse", "allow"]
+"""What a call whose price is unknown counts of a budget: so many dollars; or it is refused, or not counted."""
+BY_KEY: Final = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """The table `[budgets.NAME]`: a limit in US dollars on what calls cost."""
+
+    usd: float
+    """The limit."""
+    per: Period | None = None
+    """The window of time, or each "call"; without it, the limit is for all time."""
+    by: str | None = None
+    """What has a budget of its own: each "key", "model" or "provider", or each value of a tag, as in "tag:team"."""
+    keys: tuple[str, ...] | None = None
+    """Patterns of the names of the keys whose calls count; without it, those of all clients do."""
+    unpriced: Unpriced = "refuse"
+    """The dollars that a call counts whose price is unknown; "refuse" refuses it, "allow" does not count it."""
+    warn_at: float | None = None
+    """The share of the limit at which the log gets a warning, once for each window, as in 0.8."""
+    max_wait: float = 60.0
+    """How many seconds a call waits at most that would fit if others were not running."""
+
+    def is_for(self, key: str | None) -> bool:
+        """Whether it holds for the calls of a client with a key, None without keys."""
+        return self.keys is None or matches((key or "",), self.keys)
+
+
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """The table `[server]`: where the server listens, and for whom."""
@@ -250,6 +281,9 @@ class ServerSettings:
     database_down: DatabaseDown = "closed"
     """What happens while the database is down: "closed" refuses requests with status 503; with "open", keys that the
     process has seen stay valid, without limits."""
+    unpriced: Unpriced = "refuse"
+    """The dollars that a call whose price is unknown counts of a key that has a limit of dollars; "refuse" refuses it,
+    "allow" does not count it."""
     audit_log: str | None = None
     """The path of a file for a line of JSON about each request; without it, there is none."""
     receipts: str | None = None
@@ -278,6 +312,7 @@ class Settings:
     models: Mapping[str, ModelSettings] = _NOTHING
     guards: Mapping[str, GuardSettings] = _NOTHING
     mcp: Mapping[str, MCPSettings] = _NOTHING
+    budgets: Mapping[str, BudgetSettings] = _NOTHING
     keys: tuple[str, ...] = field(default=(), repr=False)
     document: Document | None = field(default=None, repr=False, compare=False)
 

@@ -15,6 +15,7 @@ from abstractcore.errors import (
     BadRequestError,
     ContentFilterError,
     InvalidInputError,
+    QuotaError,
     RateLimitError,
     ServerError,
 )
@@ -247,7 +248,7 @@ def _client_request(job: AnswerJob) -> Any:
 
 def _code(error: AbstractCoreError) -> str:
     """Returns the code of an error in a response (`ResponseError` of the package openai)."""
-    if isinstance(error, RateLimitError):
+    if isinstance(error, QuotaError | RateLimitError):
         return "rate_limit_exceeded"
     is_of_request = isinstance(error, BadRequestError | ContentFilterError | InvalidInputError)
     return "invalid_prompt" if is_of_request else "server_error"

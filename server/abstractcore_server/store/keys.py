@@ -13,21 +13,24 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
 from sqlalchemy import Connection, Float, String, and_, bindparam, case, delete, func, insert, or_, select, update
 
+from abstractcore.budgets import Budget
 from abstractcore.database import Statement, reads, writes
 from abstractcore.errors import InvalidInputError
 from abstractcore.registry import did_you_mean, nearest_names
 
-from .tables import Store, keys, leases, secrets
+from .tables import Store, key_budgets, keys, leases, secrets
 
 _FORM = re.compile(r"ac-([0-9a-f]{12})-[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
 _ABSENT = bytes(32)
 _SECRET = Statement(select(secrets).where(secrets.c.prefix == bindparam("prefix")))
 _KEY = Statement(select(keys).where(keys.c.name == bindparam("name")))
+_DOLLARS = Statement(select(key_budgets).where(key_budgets.c.name == bindparam("name")))
 _PREFIXES = Statement(
     select(secrets.c.prefix)
     .where(secrets.c.name == bindparam("name"), secrets.c.expires.is_(None) | (secrets.c.expires > bindparam("now")))
@@ -37,16 +40,30 @@ _PREFIXES = Statement(
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """What a key may use: calls and tokens in any 60 seconds, and calls at once. None is without limit."""
+    """What a key may use: calls and tokens in any 60 seconds, calls at once, and US dollars in a day and in a month of
+    UTC. None is without limit.
+    """
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     parallel: int | None = None
+    usd_per_day: Decimal | None = None
+    usd_per_month: Decimal | None = None
 
     @property
     def any(self) -> bool:
-        """Whether something is limited."""
+        """Whether calls or tokens are limited."""
         return (self.requests_per_minute, self.tokens_per_minute, self.parallel) != (None, None, None)
+
+    @property
+    def dollars(self) -> dict[Literal["day", "month"], Decimal]:
+        """The limits of dollars, by their windows."""
+        found: dict[Literal["day", "month"], Decimal] = {}
+        if self.usd_per_day is not None:
+            found["day"] = self.usd_per_day
+        if self.usd_per_month is not None:
+            found["month"] = self.usd_per_month
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,9 @@ class Keys:
             "expires": expires,
         }
         connection.execute(insert(keys).values(row))
+        budgets = [{"name": name, "per": per, "usd": f"{usd:f}"} for per, usd in given.dollars.items()]
+        if budgets:
+            connection.execute(insert(key_budgets), budgets)
         secret = _new_secret(connection, name, now)
         return IssuedKey(self._read(connection, name), secret)
 
@@ -169,11 +189,12 @@ class Keys:
             hint = did_you_mean(near) if near else "To see them: abstractcore keys list."
             raise InvalidInputError(f"there is no key with the name {name[:100]!r}", path="name", hint=hint)
         lasting = _PREFIXES.all(connection, name=name, now=self._now())
-        return _key(row, [f"ac-{secret.prefix}" for secret in lasting])
+        dollars = {f"usd_per_{each.per}": Decimal(each.usd) for each in _DOLLARS.all(connection, name=name)}
+        limits = KeyLimits(row.requests_per_minute, row.tokens_per_minute, row.parallel, **dollars)
+        return _key(row, [f"ac-{secret.prefix}" for secret in lasting], limits)
 
 
-def _key(row: Any, prefixes: Sequence[str]) -> AccessKey:
-    limits = KeyLimits(row.requests_per_minute, row.tokens_per_minute, row.parallel)
+def _key(row: Any, prefixes: Sequence[str], limits: KeyLimits) -> AccessKey:
     models = None if row.models is None else tuple(row.models)
     return AccessKey(row.name, tuple(prefixes), models, row.tags, limits, row.created, row.expires, row.revoked)
 
@@ -201,6 +222,11 @@ def _check(name: str, models: Sequence[str] | None, limits: KeyLimits) -> None:
         value: int | None = getattr(limits, path)
         if value is not None and not 0 < value < 2**31:
             raise InvalidInputError(f"expected a whole number from 1 to {2**31 - 1}, got {value}", path=path)
+    for per, usd in limits.dollars.items():
+        try:
+            Budget(usd, per)
+        except InvalidInputError as error:
+            raise InvalidInputError(error.message.removeprefix("usd: "), path=f"usd_per_{per}") from None
 
 
 WINDOW_SECONDS = 60.0

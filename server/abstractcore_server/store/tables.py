@@ -26,7 +26,7 @@ from sqlalchemy import (
 from abstractcore.database import Database, Schema
 from abstractcore.user_folders import data_folder
 
-VERSION: Final = 3
+VERSION: Final = 4
 """The version of these tables. Each one added tables, and changed none."""
 metadata = MetaData()
 keys = Table(
@@ -52,6 +52,14 @@ secrets = Table(
     Column("expires", Float(53)),
 )
 """The secrets of a key: one, or two while a rotation lets the earlier one be valid for a while."""
+key_budgets = Table(
+    "abstractcore_key_budgets",
+    metadata,
+    Column("name", String(100), ForeignKey(keys.c.name), primary_key=True),
+    Column("per", String(10), primary_key=True),
+    Column("usd", String(40), nullable=False),
+)
+"""What a key may spend in a window of time: US dollars as a decimal number. Budgets have tables of their own."""
 leases = Table(
     "abstractcore_leases",
     metadata,

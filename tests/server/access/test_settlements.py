@@ -7,11 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import fields, replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from abstractcore import ModelCall, Usage
+from abstractcore import Budget, ModelCall, Price, Usage
 from abstractcore.ports import GuardContext, Refusal
 from abstractcore_server import (
     CallLease,
@@ -37,6 +38,7 @@ from tests.server.tools.test_mcp import python
 
 TOKENS = 10_000
 NOW = 1_800_000_000.0
+DOLLARS = Decimal(1000)
 
 
 def refuse_requests(call: ModelCall, context: GuardContext) -> Refusal:
@@ -51,7 +53,7 @@ class Ledger(StoredKeys):
     """Keys of a database, and what the leases of their calls were settled with."""
 
     def __init__(self, store: Store) -> None:
-        super().__init__(store, now=lambda: NOW)
+        super().__init__(store, now=lambda: NOW, unpriced=0.001)
         self.leases: list[Entry] = []
 
     async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
@@ -106,11 +108,17 @@ def running(ledger: Ledger) -> Iterator[Served]:
 
 
 def trying_twice(served: Served) -> Settings:
-    """The settings of the server with a provider that is asked again."""
+    """The settings of the server with a provider that is asked again, and with the price of a model."""
     settings = served.application.state.settings
-    given = settings.providers["openai-responses"]
-    again = replace(given, options={**given.options, "max_retries": 1})
-    return replace(settings, providers={**settings.providers, "openai-responses": again})
+    changes: dict[str, dict[str, Any]] = {
+        "openai-responses": {"max_retries": 1},
+        "openai-compatible": {"price": Price(2, 8)},
+    }
+    changed = {
+        name: replace(given := settings.providers[name], options={**given.options, **more})
+        for name, more in changes.items()
+    }
+    return replace(settings, providers={**settings.providers, **changed})
 
 
 def limits_of(calls: int) -> dict[str, KeyLimits]:
@@ -129,15 +137,27 @@ def settled(ledger: Ledger, before: int, calls: int) -> list[Settlement]:
     return [settlement for each in ledger.leases[before:] for settlement in each.settlements]
 
 
+def check_dollars(ledger: Ledger, name: str, found: list[Settlement]) -> None:
+    """Checks what the calls of a key have counted of its limit of dollars, which reserves nothing any more."""
+    state = Budget(DOLLARS, "month", name=f"key {name} per month", ledger=ledger.ledger).state()
+    assert state.reserved == 0
+    if not any(each.estimated for each in found):
+        assert state.spent == sum(each.cost or 0 for each in found)
+    elif all(each.cost != 0 for each in found) and found[0].cost is not None:
+        assert state.spent > 0
+
+
 def walked(served: Served, store: Store, ledger: Ledger, ending: Ending) -> list[Settlement]:
     """Lets the calls of an ending end, and checks what the next one meets at every limit; returns how they were
     settled.
     """
     keys, before = Keys(store, lambda: NOW), len(ledger.leases)
     name = f"key-{len(keys.all())}"
-    client = Client(served, keys.create(name, limits=KeyLimits(100, TOKENS, ending.calls)).secret)
+    limits = KeyLimits(100, TOKENS, ending.calls, usd_per_month=DOLLARS)
+    client = Client(served, keys.create(name, limits=limits).secret)
     ending.drive(client)
     found = settled(ledger, before, ending.calls)
+    check_dollars(ledger, name, found)
     used = sum((each.usage.input or 0) + (each.usage.output or 0) for each in found)
     assert used >= ending.least if ending.least else used == 0, found
     for limit, limits in limits_of(ending.calls).items():
@@ -167,7 +187,8 @@ def test_ended_rounds_count_for_every_limit(served: Served, store: Store, ledger
 
 
 def test_the_walk_has_every_ending_and_every_limit():
-    assert (len(ENDINGS), len(ROUNDS), len(limits_of(1))) == (85, 4, len(fields(KeyLimits)))
+    dollars = ("usd_per_day", "usd_per_month")
+    assert (len(ENDINGS), len(ROUNDS), len(limits_of(1))) == (85, 4, len(fields(KeyLimits)) - len(dollars))
 
 
 def test_answers_that_the_limit_has_no_room_for_cancel_those_that_were_sent(

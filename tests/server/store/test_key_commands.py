@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,9 @@ from typer.testing import CliRunner
 
 from abstractcore_cli.app import app
 from abstractcore_server.store import Keys, Store
+from tests.documents import ROOT
+
+PAGE = ROOT / "docs" / "server.md"
 
 
 @pytest.fixture
@@ -59,6 +63,29 @@ def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
     assert keys.find(rotated) is None
     named = CliRunner().invoke(app, ["keys", "create", "bob", "--database", f"sqlite:///{data}/named.db"])
     assert "restart" not in named.output  # a server with this database asks for keys already
+
+
+def test_limits_of_dollars_are_kept_and_listed(data: Path):
+    plain = CliRunner().invoke(app, ["keys", "create", "plain"])
+    assert plain.exit_code == 0
+    assert CliRunner().invoke(app, ["keys", "list"]).stdout.endswith("\tvalid\n")
+    made = json_of("create", "ann", "--usd-per-day", "0.1", "--usd-per-month", "2.50")["key"]["limits"]
+    assert (made["usd_per_day"], made["usd_per_month"]) == ("0.1", "2.5")
+    rotated = json_of("rotate", "ann")["key"]["limits"]
+    assert rotated == made
+    listed = CliRunner().invoke(app, ["keys", "list"]).stdout.splitlines()
+    assert [line.split("\t")[-3:] for line in listed] == [["valid", "0.1", "2.5"], ["valid", "-", "-"]]
+    limits = {key["name"]: key["limits"] for key in json_of("list")["keys"]}
+    assert limits == {"ann": made, "plain": dict.fromkeys(made)}
+    refused = json_of("create", "bob", "--usd-per-day", "0")["error"]
+    assert refused["message"].startswith("usd_per_day: expected US dollars above 0")
+    assert json_of("create", "bob", "--usd-per-month", "nan")["exit_code"] != 0
+
+
+def test_command_of_the_page_makes_a_key_with_limits(data: Path):
+    (line,) = re.findall(r"^\$ abstractcore (keys create .*--usd.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    limits = json_of(*line.split()[1:])["key"]["limits"]
+    assert (limits["usd_per_day"], limits["usd_per_month"]) == ("5", "50")
 
 
 def test_errors_say_what_to_type(data: Path):
