@@ -13,7 +13,7 @@ from abstractcore.outputs import output_type
 from ..reporting import json_line
 from ..screen import note, show_table, write
 from .amounts import cost_of, counted, dollars, seconds, tokens
-from .questions import RERUN_TAG, CallKey, Question
+from .questions import RERUN_TAG, CallKey, StoredQuestion
 
 if TYPE_CHECKING:
     from abstractcore import ModelReply, Verification
@@ -25,7 +25,7 @@ _COLUMNS: Final = ("question", "answer", "cost", "was", "took", "was", "out", "w
 class Rerun:
     """A question, and what came of asking it again. `cost` is None as long as a cost is unknown."""
 
-    question: Question
+    question: StoredQuestion
     trace_id: str | None = None
     reply: ModelReply | None = None
     tool_calls: Sequence[CallKey] = ()
@@ -73,7 +73,7 @@ def _verified(verification: Verification) -> str:
     return f"{len(verification.agreed)} agreed, {len(verification.doubtful)} doubtful"
 
 
-def show_reruns(reruns: Sequence[Rerun], found: Sequence[Question], *, is_stopped: bool, as_json: bool) -> None:
+def show_reruns(reruns: Sequence[Rerun], found: Sequence[StoredQuestion], *, is_stopped: bool, as_json: bool) -> None:
     """Prints a table of what asking again has changed; questions that were left out have a reason in JSON."""
     missing = {question.id: question.missing for question in found if question.missing is not None}
     if as_json:
@@ -107,7 +107,7 @@ def _cells(each: Rerun) -> tuple[str, ...]:
     )
 
 
-def _cost_before(question: Question) -> tuple[Decimal | None, Decimal | None]:
+def _cost_before(question: StoredQuestion) -> tuple[Decimal | None, Decimal | None]:
     """Returns what the calls of a question had cost: known and estimated; both None if one is unknown."""
     if any(record.cost is None and record.estimated_cost is None for record in question.calls):
         return None, None

@@ -28,7 +28,7 @@ CallKey: TypeAlias = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Question:
+class StoredQuestion:
     """A stored call, or a loop with its tool runs. `missing` says why it cannot be asked again."""
 
     id: str
@@ -104,7 +104,7 @@ class StoredResults:
         return Message("tool", tuple(self.result(call) for call in calls))
 
 
-def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[Question]:
+def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[StoredQuestion]:
     """Returns the stored questions of an id, or with some words, each once, the newest first."""
     if query is not None:
         try:
@@ -115,7 +115,7 @@ def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[
             found = _question(store, node.record.trace_id)
             return [] if found is None else [found]
     arguments: dict[str, Any] = choice.arguments() | {"text": query, "operation": "chat"}
-    by_id: dict[str, Question] = {}
+    by_id: dict[str, StoredQuestion] = {}
     for summary in store.calls(**arguments):
         if RERUN_TAG not in summary.tags and (found := _question(store, summary.trace_id)) is not None:
             by_id.setdefault(found.id, found)
@@ -129,7 +129,7 @@ def keys(calls: Iterable[ToolCall]) -> list[CallKey]:
     ]
 
 
-def _question(store: TraceStore, id: str) -> Question | None:
+def _question(store: TraceStore, id: str) -> StoredQuestion | None:
     """Returns the question that a record is part of: its loop, or the call alone."""
     nodes = {node.record.trace_id: node for node in store.trace(id)}
     node: TraceNode | None = nodes[id]
@@ -142,11 +142,11 @@ def _question(store: TraceStore, id: str) -> Question | None:
         return None
     record = node.record
     if isinstance(record, CallRecord):
-        return Question(record.trace_id, [record], seconds=record.seconds) if record.operation == "chat" else None
+        return StoredQuestion(record.trace_id, [record], seconds=record.seconds) if record.operation == "chat" else None
     calls = [child.record for child in node.children if isinstance(child.record, CallRecord)]
     calls = [call for call in calls if call.operation == "chat"]
     tools = [child.record for child in node.children if isinstance(child.record, ToolRecord)]
-    return Question(record.trace_id, calls, tools, record.seconds) if calls else None
+    return StoredQuestion(record.trace_id, calls, tools, record.seconds) if calls else None
 
 
 def _is_loop(node: TraceNode) -> bool:

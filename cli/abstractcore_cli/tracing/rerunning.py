@@ -22,7 +22,7 @@ from ..reporting import reported
 from ..screen import announce, ask_line, note
 from .amounts import UNKNOWN, counted, dollars
 from .comparing import Rerun, show_reruns
-from .questions import RERUN_TAG, CallKey, Question, StoredResults, keys, questions
+from .questions import RERUN_TAG, CallKey, StoredQuestion, StoredResults, keys, questions
 from .stores import CallChoice, opened
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _model(connection: ConnectionArguments) -> Generator[tuple[LLM, Services]]:
         services.close()
 
 
-def _announce(llm: LLM, found: Sequence[Question], most: Decimal | None) -> None:
+def _announce(llm: LLM, found: Sequence[StoredQuestion], most: Decimal | None) -> None:
     """Says how many calls there will be, and about what they cost."""
     cost = _estimate(llm, found)
     if cost is None and most is not None:
@@ -115,7 +115,7 @@ def _announce(llm: LLM, found: Sequence[Question], most: Decimal | None) -> None
     )
 
 
-def _estimate(llm: LLM, found: Sequence[Question]) -> tuple[Decimal, Decimal] | None:
+def _estimate(llm: LLM, found: Sequence[StoredQuestion]) -> tuple[Decimal, Decimal] | None:
     """Returns about what calls cost, at least and at most, if their answers are as long as those that are stored; None
     if the prices are unknown.
     """
@@ -141,7 +141,7 @@ def _confirm() -> None:
         raise typer.Exit(1)
 
 
-def _ask_all(llm: LLM, found: Sequence[Question], spending: _Spending, reruns: list[Rerun]) -> bool:
+def _ask_all(llm: LLM, found: Sequence[StoredQuestion], spending: _Spending, reruns: list[Rerun]) -> bool:
     """Asks questions one after another, and adds what came of them; returns whether the limit has ended that."""
     for question in found:
         result = Rerun(question)
@@ -178,7 +178,7 @@ def _ask(llm: LLM, result: Rerun, spending: _Spending) -> None:
         call = call.with_(messages=answered, parent_id=result.trace_id)
 
 
-def _call(llm: LLM, question: Question, record: CallRecord) -> ModelCall:
+def _call(llm: LLM, question: StoredQuestion, record: CallRecord) -> ModelCall:
     """Returns a call of a question for another model: without what only its own provider has."""
     assert record.call is not None
     return record.call.with_(

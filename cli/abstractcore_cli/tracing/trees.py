@@ -82,7 +82,7 @@ def _end(trace: Trace) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TreeRow:
     """A record in the tree. `indent` is what stands before its details."""
 
     label: str
@@ -124,13 +124,13 @@ def _tree_lines(trace: Trace, ink: Ink, width: int) -> Iterator[list[tuple[str, 
     yield [("", "")]
 
 
-def _rows(root: TraceNode, begin: float, ink: Ink) -> Iterator[_Row]:
+def _rows(root: TraceNode, begin: float, ink: Ink) -> Iterator[_TreeRow]:
     """Yields a row for each record, depth first."""
     waiting: list[tuple[TraceNode, str, str]] = [(root, "", "")]
     while waiting:
         node, before, indent = waiting.pop()
         below = indent + (ink.trunk if node.children else " " * len(ink.trunk))
-        yield _Row(before + _label(node), below, _cells(node.record, begin), node.record)
+        yield _TreeRow(before + _label(node), below, _cells(node.record, begin), node.record)
         for number, child in reversed([*enumerate(node.children, 1)]):
             is_last = number == len(node.children)
             branch = ink.last if is_last else ink.fork
