@@ -59,7 +59,7 @@ class PricedModel:
     profile: ModelProfile
     costs: dict[Any, Amount]
     usual: dict[tuple[str, str, str], Usual]
-    usual_costs: dict[Any, float] = field(default_factory=dict[Any, float])
+    usual_costs: dict[tuple[str, str, str], float] = field(default_factory=dict[tuple[str, str, str], float])
 
 
 class AttemptEstimate:
@@ -83,7 +83,7 @@ class AttemptEstimate:
             usual = model.usual.setdefault(key, Usual())
         self._usual = usual
         self._usual_costs = model.usual_costs
-        self._of_cost = (*key, id(self._pricing))
+        self._key = key
         self._input = _input_tokens(self._given, call, profile, context)
 
     @property
@@ -97,7 +97,7 @@ class AttemptEstimate:
         usual = self._usual
         ratio = MARGIN if usual.input_ratio is None else usual.input_ratio
         amount = self._amount(math.ceil(self._input * ratio - 1e-6), self._limit or self._usual_output())
-        cost = self._usual_costs.get(self._of_cost)
+        cost = self._usual_costs.get(self._key)
         return Amount(math.ceil(cost)) if amount.picodollars is None and cost is not None else amount
 
     def of_responses(self, responses: Sequence[BilledResponse], expected: Amount) -> Amount:
@@ -119,7 +119,7 @@ class AttemptEstimate:
             return expected
         if len(self._usual_costs) >= _MOST_KNOWN:
             self._usual_costs.clear()
-        self._usual_costs[self._of_cost] = _towards(self._usual_costs.get(self._of_cost), total)
+        self._usual_costs[self._key] = _towards(self._usual_costs.get(self._key), total)
         return Amount(total)
 
     def _learn(self, response: BilledResponse) -> None:
