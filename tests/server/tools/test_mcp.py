@@ -31,7 +31,7 @@ from abstractcore import (
     ToolResult,
     Usage,
 )
-from abstractcore.mcp import tools as mcp_tools
+from abstractcore.mcp import listing
 from abstractcore.schema import WireRequest
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.signatures import SignatureReader
@@ -612,7 +612,7 @@ def test_other_requests_are_answered_while_many_tools_are_read(
     monkeypatch.setattr(servers, "_latest", {})
     source = servers._tools("many")
     source._latest, source._made = (None, (), ()), ([], ())
-    monkeypatch.setattr(mcp_tools, "definitions_of", waiting("read", mcp_tools.definitions_of))
+    monkeypatch.setattr(listing, "definitions_of", waiting("read", listing.definitions_of))
     monkeypatch.setattr(source, "_tools", waiting("made", source._tools))
     monkeypatch.setattr(servers, "_list_tools", waiting("served", servers._list_tools))
     monkeypatch.setattr(SignatureReader, "_given_parameters", examine)
