@@ -252,7 +252,7 @@ def _limit(given: object) -> Decimal:
         raise InvalidInputError(
             f"expected US dollars above 0 and up to {_MOST_DOLLARS:,}, got {shown(given)}",
             path="usd",
-            hint="A budget that allows nothing is no budget: leave the calls out instead." if usd == 0 else None,
+            hint="Give an amount above 0; a budget of 0 would refuse every call." if usd == 0 else None,
         )
     if picodollars(usd) != usd * _PICODOLLARS:
         raise InvalidInputError("expected at most 12 decimal places", path="usd")

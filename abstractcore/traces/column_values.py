@@ -53,7 +53,7 @@ def dollars(picodollars: int) -> Decimal:
 
 
 def picodollars(cost: Decimal | None, name: str, detail: dict[str, bytes]) -> int | None:
-    """Returns a cost as an integer; one that is none is in the details too."""
+    """Returns a cost as an integer of picodollars; the exact value of one that is rounded is stored in the details."""
     if cost is None:
         return None
     amount = _EXACT.multiply(cost, PICODOLLARS)
@@ -83,7 +83,7 @@ def cost_of(picodollars: int | None) -> str | None:
 
 
 def digest_of(digest: str | None, name: str, detail: dict[str, bytes]) -> bytes | None:
-    """Returns a digest as bytes; one that is no hash is in the details instead."""
+    """Returns a digest as bytes; a value that is not a hexadecimal hash is stored in the details instead."""
     if digest is None:
         return None
     try:

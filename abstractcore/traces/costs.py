@@ -233,7 +233,7 @@ def _group(table: Any, hour: Any, name: str) -> ColumnElement[Any]:
 
 
 def _counted(table: Any, names: Sequence[str]) -> ColumnElement[bool]:
-    """Returns whether a row counts: runs of tools add to costs, but are no calls of models."""
+    """Returns whether a row counts: runs of tools add to costs, but are not counted as calls."""
     return table.c.kind == ("tool" if "tool" in names else "call")
 
 

@@ -17,7 +17,7 @@ from .tables import SUMS, spend
 MOST_VALUES: Final = 1_000
 """So many values of a tag in an hour have rows of their own."""
 RETRIED: Final = "retried"
-"""The outcome of attempts that others followed, in sums: their costs are no part of those of the call's outcome."""
+"""The outcome of retried attempts, in sums: their costs are not part of those of the call's own outcome."""
 OTHER: Final = "other"
 """The value of the rest of a tag with more values."""
 SUMMED: Final = (
@@ -115,7 +115,7 @@ class SpendChanges:
 
 
 def _sums_of_retried(row: Any) -> Sequence[int]:
-    """Returns the part of a record's sums that was spent on attempts which others followed: it is no call."""
+    """Returns the part of a record's sums that was spent on attempts that were retried; it does not count as a call."""
     return (0, row.retried_cost or 0, row.retried_estimated or 0, 0, 0, 0, 0)
 
 

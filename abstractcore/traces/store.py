@@ -162,7 +162,7 @@ class TraceStore(NotCopied):
     def score(self, trace_id: str, name: str, value: float, comment: str | None = None) -> None:
         """Adds a score to a record, or replaces that of the same name.
 
-        Raises `InvalidInputError` if the record is not stored, or the value is no finite number.
+        Raises `InvalidInputError` if the record is not stored, or the value is not a finite number.
         """
         self.database.write(lambda connection: queries.score(connection, trace_id, name, value, comment, time.time()))
 

@@ -17,7 +17,7 @@ _AGO = re.compile(r"(\d{1,9})\s*([smhdw])")
 def seconds_of(when: When, path: str, now: float) -> float | None:
     """Returns seconds since the epoch. A date without a time zone is in UTC; "7d" is seven days ago.
 
-    Raises `InvalidInputError` for what is no time.
+    Raises `InvalidInputError` for a value in none of these forms.
     """
     if when is None:
         return None

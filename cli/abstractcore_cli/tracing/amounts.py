@@ -1,4 +1,4 @@
-"""Costs, times and numbers as people read them: what is known, estimated and unknown is told apart."""
+"""Formats costs, times and numbers for tables: known, estimated and unknown costs are distinguished."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _COLUMNS: Final = ("question", "answer", "cost", "was", "took", "was", "out", "w
 
 @dataclass(slots=True)
 class Rerun:
-    """A question, and what came of asking it again. `cost` is None as long as a cost is unknown."""
+    """A question, and the result of asking it again. `cost` is None as long as a cost is unknown."""
 
     question: StoredQuestion
     trace_id: str | None = None

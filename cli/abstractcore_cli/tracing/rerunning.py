@@ -213,7 +213,7 @@ def _count(result: Rerun, response: GenerateResponse[Any], spending: _Spending) 
 
 
 def _amount(text: str | None) -> Decimal | None:
-    """Returns the dollars of --max-usd; raises `InvalidInputError` for what is no amount."""
+    """Returns the dollars of --max-usd; raises `InvalidInputError` for an invalid amount."""
     if text is None:
         return None
     try:
