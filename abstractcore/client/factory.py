@@ -24,6 +24,7 @@ from ..ports import (
 from ..registry import failures_of
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
+from .configured import create_as_configured, provider_defaults
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
 from .option_names import OptionNames
@@ -33,7 +34,6 @@ from .option_values import (
     extra_headers,
     frozen_option,
     media_policy,
-    merge_options,
     seconds,
 )
 from .options import CALL_OPTIONS
@@ -91,12 +91,19 @@ def create_llm(
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     services.check_media_policy()
+    return create_as_configured(partial(_create, arguments, services), provider, model, options, services)
+
+
+def _create(
+    arguments: LLMArguments, services: Services, provider: str | None, model: str | None, options: Mapping[str, Any]
+) -> LLM:
+    """Returns the LLM of a provider and a model; `options` are those of the program, and of a named LLM."""
     name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
     names = OptionNames(name, CREATE_OPTIONS)
     names.check(options, known, f"the provider {name!r}", services.registry.capabilities)
-    given = merge_options({}, options)
+    given, default_url = provider_defaults(name, options, services)
     _check_defaults(given)
     if _is_set(given.get("transcription_model")):
         from .auxiliary_models import is_of_provider
@@ -109,7 +116,7 @@ def create_llm(
     given["headers"] = extra_headers(given.get("headers"))
     secrets = Secrets(credentials_of(given))
     scrub_logs(secrets)
-    session = _session(chosen, model, given, services, secrets)
+    session = _session(chosen, model, given, services, secrets, default_url)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
@@ -207,7 +214,12 @@ def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
 
 
 def _session(
-    provider: Provider, model: str | None, given: dict[str, Any], services: Services, secrets: Secrets
+    provider: Provider,
+    model: str | None,
+    given: dict[str, Any],
+    services: Services,
+    secrets: Secrets,
+    default_url: str | None,
 ) -> ProviderSession:
     config = ProviderConfig(
         provider=provider.name,
@@ -216,6 +228,7 @@ def _session(
         api_key=given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
+        default_url=default_url,
     )
     facts = _facts(given)
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
