@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from .. import schema
 from ..errors import InvalidInputError
-from ..files.policies import MEDIA_KINDS, media_history
+from ..files.media_kinds import MEDIA_KINDS, media_history
 from ..ports import Interruption
 from ..registry.suggestions import name_hint
 from ..schema import (

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
+from ..catalogue.catalogue import config_file_path, exists
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.functions import spare_cores
 from ..copying import NotCopied
@@ -207,9 +208,10 @@ class Services(NotCopied):
         of an invalid setting.
         """
         if self._configuration is None:
-            found = user_configuration.read_configuration(
-                self.environment, self.registry.media_handlers, self.registry.providers
-            )
+            found, (path, is_named) = user_configuration.Configuration(), config_file_path(self.environment)
+            if is_named or exists(path):
+                handlers, providers = self.registry.media_handlers, self.registry.providers
+                found = user_configuration.read_configuration(path, handlers, providers)
             given = {"media_policy": self._media_policy, "media_history": self._media_history}
             self._configuration = replace(found, **{name: each for name, each in given.items() if each is not None})
         return self._configuration

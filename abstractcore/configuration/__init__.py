@@ -3,7 +3,7 @@
 from ..lazy_modules import LazyImports as _LazyImports
 
 with _LazyImports(globals()):
-    from .reading import check_policy as check_policy, read_configuration as read_configuration, read_file as read_file
+    from .reading import check_policy as check_policy, read_configuration as read_configuration
     from .settings import (
         Configuration as Configuration,
         ConfiguredBudget as ConfiguredBudget,

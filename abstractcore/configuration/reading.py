@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..budgets import Budget
 from ..catalogue import read_document, read_toml
-from ..catalogue.catalogue import config_file_path, exists
 from ..errors import InvalidInputError
-from ..files.policies import MEDIA_KINDS, check_policies, media_history
+from ..files.media_kinds import MEDIA_KINDS, media_history
+from ..files.policies import check_policies
 from ..ports import MediaHandler
 from ..schema import MediaHistory, MediaKind
 from ..schema.base_error import shown
@@ -31,22 +31,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 T = TypeVar("T")
 
 
-def read_configuration(
-    environment: Mapping[str, str], handlers: Sequence[MediaHandler], providers: Sequence[str]
-) -> Configuration:
-    """Returns the configuration of the file that `$ABSTRACTCORE_CONFIG` names, or of `config.toml` in the user's
-    configuration folder; an empty one if there is none. `providers` are the names that are known.
+def read_configuration(path: Path, handlers: Sequence[MediaHandler], providers: Collection[str]) -> Configuration:
+    """Returns the configuration of a file; `providers` are the names that are known.
 
     Raises `ConfigurationError` with the file, line and column of everything that is wrong.
     """
-    path, named = config_file_path(environment)
-    if not named and not exists(path):
-        return Configuration()
-    return read_file(path, handlers, providers)
-
-
-def read_file(path: Path, handlers: Sequence[MediaHandler], providers: Sequence[str]) -> Configuration:
-    """Returns the configuration of a file. Raises as `read_configuration` does, also if there is no file."""
     document = read_document(path)
     root = Table(document, read_toml(document))
     problems = Problems()
@@ -109,7 +98,7 @@ def check_policy(kind: str, policy: object, handlers: Sequence[MediaHandler]) ->
     check_policies({kind: policy}, handlers)
 
 
-def _llm(name: str, table: Table, providers: Sequence[str]) -> ConfiguredLLM:
+def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
     if not _NAME.fullmatch(name):
         hint = "It is 1 to 100 letters, digits, '.', '_' and '-'; the first one is a letter or a digit."
         raise table.error("it cannot be the name of an LLM", hint=hint)
@@ -135,7 +124,7 @@ def _budget(name: str, table: Table) -> Budget:
         raise table.error(_without_path(error), *(error.path or "usd").split("."), hint=error.hint) from None
 
 
-def _provider(name: str, table: Table, providers: Sequence[str]) -> ConfiguredProvider:
+def _provider(name: str, table: Table, providers: Collection[str]) -> ConfiguredProvider:
     if name not in providers:
         raise Table(table.document, {}, table.path[:-1]).unknown(name, providers, "provider")
     settings = table.read(ConfiguredProvider)

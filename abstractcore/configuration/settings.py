@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..budgets import Budget
-from ..catalogue import Document
 from ..errors import ConfigurationError
+from ..lazy_modules import LazyModule
 from ..schema import EMPTY, MediaHistory, MediaKind
-from .tables import place_of
+
+if TYPE_CHECKING:
+    from .. import budgets, catalogue
+else:
+    budgets = LazyModule("abstractcore.budgets")
+    catalogue = LazyModule("abstractcore.catalogue")
 
 _NOTHING: Any = EMPTY
 
@@ -45,7 +49,7 @@ class ConfiguredLLM:
     """The provider, if the model is written without it."""
     options: Mapping[str, Any] = field(default=_NOTHING, repr=False)
     """Options of `create_llm`, as in `options.temperature = 0.2`."""
-    budget: Budget | None = None
+    budget: budgets.Budget | None = None
     """A limit on what its calls cost: the calls of all LLMs of this name, unless they have a database."""
 
 
@@ -75,11 +79,13 @@ class Configuration:
     media_history: Mapping[MediaKind, MediaHistory] = cast("Mapping[MediaKind, MediaHistory]", EMPTY)
     llms: Mapping[str, ConfiguredLLM] = _NOTHING
     providers: Mapping[str, ConfiguredProvider] = _NOTHING
-    document: Document | None = field(default=None, repr=False, compare=False)
+    document: catalogue.Document | None = field(default=None, repr=False, compare=False)
 
     def error(self, problem: str, *path: str, hint: str | None = None) -> ConfigurationError:
         """Returns an error about the value at `path`, with its line and column in the file."""
         where = ".".join(path)
         if self.document is None:
             return ConfigurationError(f"{where}: {problem}", hint=hint)
+        from .tables import place_of
+
         return self.document.error(f"{where}: {problem}", *place_of(self.document.text, path), hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import types
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -119,7 +119,7 @@ class Table:
                 problems.add(self.unknown(name, known, what))
         problems.check()
 
-    def unknown(self, name: str, known: Sequence[str], what: str) -> ConfigurationError:
+    def unknown(self, name: str, known: Collection[str], what: str) -> ConfigurationError:
         """Returns the error of a name that is none of `known`, with similar names."""
         near = nearest_names(name[:100], known)
         hint = did_you_mean(near) if near else f"The names are {', '.join(known)}."

@@ -6,21 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import InvalidInputError, MediaError, UnsupportedContentError
 from ..ports import MediaHandler, ModelProfile
 from ..registry import did_you_mean, nearest_names
-from ..registry.suggestions import name_hint
-from ..schema import MEDIA_RULES, MediaHistory, MediaKind, ModelCall, media_kind_of
+from ..schema import MEDIA_RULES, ModelCall, media_kind_of
 from ..schema.base_error import shown
 
 if TYPE_CHECKING:
     from ..ports import Fallback
-    from ..schema import MediaDecision
-
-MEDIA_KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
-_HISTORIES: tuple[MediaHistory, ...] = get_args(MediaHistory)
+    from ..schema import MediaDecision, MediaHistory, MediaKind
 
 
 class MediaDefaults(Protocol):
@@ -51,33 +47,6 @@ def check_policies(policies: Mapping[Any, str], handlers: Sequence[MediaHandler]
                 path=f"media_policy.{kind}",
                 hint=did_you_mean(near) if near else None,
             )
-
-
-def media_history(value: object) -> Mapping[str, str]:
-    """Returns how files of earlier turns are sent, by kind, from one value for all kinds or a mapping; raises
-    `InvalidInputError`.
-    """
-    if isinstance(value, str):
-        return dict.fromkeys(MEDIA_KINDS, _history(value, "media_history"))
-    if not isinstance(value, Mapping):
-        raise InvalidInputError(
-            f"expected {' or '.join(map(repr, _HISTORIES))}, or a mapping by kind, got {type(value).__name__}",
-            path="media_history",
-            hint="For example: media_history='text', or media_history={'image': 'text'}.",
-        )
-    given = cast("Mapping[object, object]", value)
-    for kind in given:
-        if kind not in MEDIA_KINDS:
-            hint = name_hint(kind, MEDIA_KINDS, "kinds of files", "docs/media.md")
-            raise InvalidInputError(f"unknown kind {shown(kind)}", path="media_history", hint=hint)
-    return {cast(str, kind): _history(each, f"media_history.{kind}") for kind, each in given.items()}
-
-
-def _history(value: object, path: str) -> str:
-    if not isinstance(value, str) or value not in _HISTORIES:
-        hint = name_hint(value, _HISTORIES, "values", "docs/media.md")
-        raise InvalidInputError(f"{shown(value)} is not one of {', '.join(_HISTORIES)}", path=path, hint=hint)
-    return value
 
 
 def usable_fallbacks(

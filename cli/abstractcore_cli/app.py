@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from abstractcore import __version__
 
 from . import parameters as given
+from .configuration_commands import config
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
@@ -71,6 +72,7 @@ catalogue = typer.Typer(help="The facts about models that this program goes by."
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
+app.add_typer(config, name="config")
 
 
 for command in (draw, compose, speak, transcribe, talk, costs):
