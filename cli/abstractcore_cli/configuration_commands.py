@@ -20,7 +20,7 @@ def show(as_json: given.Json = False) -> None:
 
 @config.command("check", epilog=EPILOG)
 def check(as_json: given.Json = False) -> None:
-    """Check the file: everything that is wrong with it, with line and column. No key is needed, and nothing is sent."""
+    """Check the file: everything that is wrong with it, with line and column. Nothing is sent."""
     from .configuring import check
 
     check(as_json=as_json)
