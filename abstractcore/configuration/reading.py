@@ -149,7 +149,7 @@ def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
     table = root.table(_LLMS)
     for name in llms:
         seen = [name]
-        while (settings := llms.get(seen[-1])) and settings.provider is None and settings.model in llms:
+        while (settings := llms.get(seen[-1])) and settings.provider is None and settings.model is not None:
             if settings.model in seen:
                 circle = " -> ".join([*seen, settings.model])
                 raise table.error(f"the names lead in a circle: {circle}", name, "model")

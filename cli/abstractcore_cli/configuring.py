@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -85,7 +86,7 @@ def _flat(table: Mapping[str, Any], names: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def _shown(value: object) -> str:
-    return value if isinstance(value, str) else json_line(value).strip()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def check(*, as_json: bool) -> None:
