@@ -287,6 +287,17 @@ def update_catalogue(
 
 
 @app.command(epilog=EPILOG)
+def doctor(as_json: given.Json = False) -> None:
+    """Check this machine: Python, extras, plugins, the configuration, weights and disks, with commands that mend them.
+
+    The exit code is 2 if something is wrong. What is only missing, such as an extra, is needed for some features.
+    """
+    from .doctor import examine
+
+    examine(as_json=as_json)
+
+
+@app.command(epilog=EPILOG)
 def plugins(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
