@@ -187,9 +187,9 @@ def rerun(
     from .rerunning import rerun as run
     from .stores import CallChoice
 
-    choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit)
+    choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit, query)
     connection = ConnectionArguments(provider, model, base_url, timeout=timeout)
-    run(RerunOptions(query, choice, max_usd, yes), connection, store, as_json=as_json)
+    run(RerunOptions(choice, max_usd, yes), connection, store, as_json=as_json)
 
 
 def costs(

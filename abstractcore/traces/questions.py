@@ -6,23 +6,34 @@ Nothing is sent here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from abstractcore import CallRecord, InteractionRecord, InvalidInputError, Message, ModelCall, TextPart, ToolRecord
-from abstractcore.schema import MEDIA_PARTS, ModelReply, ToolCall, ToolResult
-
-from .conversations import is_redacted, plain
-
-if TYPE_CHECKING:
-    from abstractcore import Verification
-    from abstractcore.traces import TraceNode, TraceStore
-
-    from .stores import CallChoice
+from ..errors import InvalidInputError
+from ..schema import (
+    MEDIA_PARTS,
+    CallRecord,
+    InteractionRecord,
+    Message,
+    ModelCall,
+    ModelReply,
+    TextPart,
+    ToolCall,
+    ToolRecord,
+    ToolResult,
+    Verification,
+    canonical_json,
+)
+from .costs import CostSums
+from .queries import TraceNode
+from .store import TraceStore
+from .times import When
 
 RERUN_TAG: Final = "rerun_of"
 _LOOPS: Final = ("tools", "correction")
+_REDACTED: Final = re.compile(r"\[\d+ characters\]")
 CallKey: TypeAlias = tuple[str, str]
 """The name of a tool, and its arguments as JSON."""
 
@@ -52,6 +63,11 @@ class StoredQuestion:
     def verification(self) -> Verification | None:
         """The checks of the answer against its files, if the call had asked for them."""
         return next((record.verification for record in reversed(self.calls) if record.verification is not None), None)
+
+    @property
+    def costs(self) -> CostSums:
+        """What its calls had cost."""
+        return sum(map(CostSums.of, self.calls), CostSums())
 
     @property
     def tool_calls(self) -> list[CallKey]:
@@ -104,21 +120,36 @@ class StoredResults:
         return Message("tool", tuple(self.result(call) for call in calls))
 
 
-def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[StoredQuestion]:
-    """Returns the stored questions of an id, or with some words, each once, the newest first."""
-    if query is not None:
+def find_questions(
+    store: TraceStore,
+    text: str | None = None,
+    *,
+    since: When = None,
+    until: When = None,
+    model: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    failed: bool | None = None,
+    limit: int = 100,
+) -> list[StoredQuestion]:
+    """Returns the stored questions with some words, each once, the newest first, without reruns of others. `text` may
+    also be the id of a record: that of its question.
+
+    The other arguments choose calls as those of `TraceStore.calls` do. Raises what that raises.
+    """
+    if text is not None:
         try:
-            node = next(node for node in store.trace(query) if node.record.trace_id == query)
+            node = next(node for node in store.trace(text) if node.record.trace_id == text)
         except InvalidInputError:
-            pass
+            pass  # these are words
         else:
             found = _question(store, node.record.trace_id)
             return [] if found is None else [found]
-    arguments: dict[str, Any] = choice.arguments() | {"text": query, "operation": "chat"}
     by_id: dict[str, StoredQuestion] = {}
-    for summary in store.calls(**arguments):
-        if RERUN_TAG not in summary.tags and (found := _question(store, summary.trace_id)) is not None:
-            by_id.setdefault(found.id, found)
+    for summary in store.calls(
+        since=since, until=until, model=model, operation="chat", tags=tags, failed=failed, text=text, limit=limit
+    ):
+        if RERUN_TAG not in summary.tags and (question := _question(store, summary.trace_id)) is not None:
+            by_id.setdefault(question.id, question)
     return [*by_id.values()]
 
 
@@ -149,6 +180,14 @@ def _question(store: TraceStore, id: str) -> StoredQuestion | None:
     return StoredQuestion(record.trace_id, calls, tools, record.seconds) if calls else None
 
 
+def is_redacted(messages: Iterable[Message]) -> bool:
+    """Returns whether the texts of messages were replaced by their sizes: all of them are, or none."""
+    parts = [part for message in messages for part in message.parts]
+    parts += [content for part in parts if isinstance(part, ToolResult) for content in part.content]
+    texts = [part.text for part in parts if isinstance(part, TextPart) and part.text]
+    return bool(texts) and all(_REDACTED.fullmatch(text) for text in texts)
+
+
 def _is_loop(node: TraceNode) -> bool:
     return isinstance(node.record, InteractionRecord) and node.record.kind in _LOOPS
 
@@ -166,4 +205,4 @@ def _canonical(arguments: Any) -> str:
             arguments = json.loads(arguments or "{}")
         except ValueError:
             return arguments
-    return json.dumps(plain(arguments or {}), sort_keys=True)
+    return canonical_json(arguments or {})
