@@ -6,14 +6,16 @@ Nothing is sent here.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from ..errors import InvalidInputError
+from ..errors import AbstractCoreError, InvalidInputError
 from ..schema import (
     MEDIA_PARTS,
+    Blob,
     CallRecord,
     InteractionRecord,
     Message,
@@ -87,7 +89,9 @@ class StoredQuestion:
         if any(blob.form == "artifact" or blob.location == "redacted:" for blob in blobs):
             return "its files were not kept"
         stores = {str(blob.provider) for blob in blobs if blob.form == "provider_file"}
-        return f"its files are in the file store of {', '.join(sorted(stores))}" if stores else None
+        if stores:
+            return f"its files are in the file store of {', '.join(sorted(stores))}"
+        return next(filter(None, map(_lost_file, blobs)), None)
 
 
 class StoredResults:
@@ -186,6 +190,19 @@ def is_redacted(messages: Iterable[Message]) -> bool:
     parts += [content for part in parts if isinstance(part, ToolResult) for content in part.content]
     texts = [part.text for part in parts if isinstance(part, TextPart) and part.text]
     return bool(texts) and all(_REDACTED.fullmatch(text) for text in texts)
+
+
+def _lost_file(blob: Blob) -> str | None:
+    """Returns what became of the file of a part, which is kept as its path and hash; None if it is as it was."""
+    if blob.form != "file" or blob.location is None:
+        return None
+    if not os.path.isfile(blob.location):
+        return f"its file is gone: {blob.location}"
+    try:
+        blob.check_unchanged()
+    except (OSError, AbstractCoreError):
+        return f"its file has changed, or cannot be read: {blob.location}"
+    return None
 
 
 def _is_loop(node: TraceNode) -> bool:

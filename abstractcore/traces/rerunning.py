@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from ..errors import AbstractCoreError, AuthenticationError, BudgetExceededError, ConfigurationError, InvalidInputError
+from ..errors import (
+    AbstractCoreError,
+    AuthenticationError,
+    BudgetExceededError,
+    ConfigurationError,
+    InvalidInputError,
+    ModelStoreError,
+)
 from ..outputs import output_type
 from ..schema import CallRecord, CostRange, GenerateResponse, ModelCall, ModelReply, Plan, TextPart, Verification
 from .questions import RERUN_TAG, CallKey, StoredQuestion, StoredResults, keys
@@ -104,7 +111,7 @@ def rerun(llm: RerunModel, questions: Iterable[StoredQuestion]) -> Iterator[Reru
     `rerun_of`. A `Budget` that refuses a request ends it: the last one yielded is then `is_stopped`.
 
     Raises `InvalidInputError` for a question whose content was not kept (see `StoredQuestion.missing`), and
-    `ConfigurationError` and `AuthenticationError`, which hold for all questions.
+    `ConfigurationError`, `AuthenticationError` and `ModelStoreError`, which hold for all questions.
     """
     for question in questions:
         if question.missing is not None:
@@ -112,7 +119,7 @@ def rerun(llm: RerunModel, questions: Iterable[StoredQuestion]) -> Iterator[Reru
         result = Rerun(question)
         try:
             _ask(llm, result)
-        except (ConfigurationError, AuthenticationError):
+        except (ConfigurationError, AuthenticationError, ModelStoreError):
             raise
         except BudgetExceededError:
             result.is_stopped = True

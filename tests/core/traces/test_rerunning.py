@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from abstractcore import LLM, Budget, ConfigurationError, InvalidInputError, Price, create_llm
+from abstractcore import (
+    LLM,
+    Budget,
+    ConfigurationError,
+    InvalidInputError,
+    ModelStoreError,
+    Price,
+    create_llm,
+)
 from abstractcore.traces import RERUN_TAG, TraceStore, estimate_rerun, find_questions, rerun
 
 DEAR, CHEAP = Price(input=200, output=1_000), Price(input=20, output=100)
@@ -73,3 +81,21 @@ def test_question_that_was_not_kept_is_refused(asked):
         scripted("dear", DEAR, "No.").generate("Is it secret?", tags={"team": "b"})
     with pytest.raises(InvalidInputError, match="only the sizes of its content were kept"):
         next(rerun(scripted("cheap", CHEAP, "No."), find_questions(asked, tags={"team": "b"})))
+
+
+def test_question_whose_file_is_gone_or_changed_is_refused(asked, tmp_path):
+    bill = tmp_path / "bill.txt"
+    bill.write_text("42.50")
+    with asked.keep("full"):
+        scripted("dear", DEAR, "42.50.").generate("What is the total?", media=[str(bill)])
+    (question,) = find_questions(asked, "total")
+    assert question.missing is None
+    bill.write_text("43.50 euros")
+    assert question.missing == f"its file has changed, or cannot be read: {bill}"
+    bill.unlink()
+    assert question.missing == f"its file is gone: {bill}"
+
+
+def test_weights_that_do_not_exist_end_it_at_the_first_question(asked):
+    with asked.keep("full"), pytest.raises(ModelStoreError, match="nowhere"):
+        list(rerun(create_llm(model="nowhere/at-all"), find_questions(asked)))
