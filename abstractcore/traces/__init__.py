@@ -18,6 +18,12 @@ with _LazyImports(globals()):
         find_questions as find_questions,
         is_redacted as is_redacted,
     )
+    from .reconciling import (
+        RECONCILED_BY as RECONCILED_BY,
+        ReconciledCost as ReconciledCost,
+        ReportDays as ReportDays,
+        reconcile as reconcile,
+    )
     from .rerunning import (
         RERUN_TAG as RERUN_TAG,
         Rerun as Rerun,
