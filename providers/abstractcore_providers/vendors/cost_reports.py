@@ -71,7 +71,7 @@ class OpenAICosts:
     def read(self, response: WireResponse) -> CostReportPage:
         """Returns a page."""
         data = _body(response, self.key_help)
-        lines = _Lines()
+        lines = _PageLines()
         for bucket in lines.objects(data, "data"):
             day = _day_of_seconds(bucket.get("start_time"))
             for result in lines.objects(bucket, "results"):
@@ -109,7 +109,7 @@ class AnthropicCosts:
     def read(self, response: WireResponse) -> CostReportPage:
         """Returns a page."""
         data = _body(response, self.key_help)
-        lines = _Lines()
+        lines = _PageLines()
         for bucket in lines.objects(data, "data"):
             day = _day_of_text(bucket.get("starting_at"))
             for result in lines.objects(bucket, "results"):
@@ -141,7 +141,7 @@ class OpenRouterActivity:
     def read(self, response: WireResponse) -> CostReportPage:
         """Returns the page."""
         data = _body(response, self.key_help)
-        lines = _Lines()
+        lines = _PageLines()
         for row in lines.objects(data, "data"):
             model = _text(row.get("model")) or _text(row.get("model_permaslug"))
             day, item = (
@@ -165,7 +165,7 @@ COST_REPORTS: Mapping[str, CostReport] = MappingProxyType(
 """The reports by the names of providers."""
 
 
-class _Lines:
+class _PageLines:
     """The lines of a page, and what could not be read."""
 
     def __init__(self) -> None:
