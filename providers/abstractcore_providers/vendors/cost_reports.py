@@ -5,11 +5,11 @@ Amounts are read as they are written, without a float between. What is not under
 Sources, as published in November 2026:
 
 * OpenAI: developers.openai.com/api/reference, "Costs" of the organization: `start_time` and `end_time` in Unix seconds
-  (the end is exclusive), `group_by`, 180 buckets a page; `amount.value` is in `amount.currency`, a number, or a decimal
-  text as the live API sends it. There is no field for a model. Line items as users of the API publish them are "MODEL,
-  input", "MODEL, cached input", "MODEL, cache writes" and "MODEL, output", with "text", "audio" or "image" after the
-  model, "priority | " and the like before it, and ", long context" at the end; others have no model: "web search tool
-  calls".
+  (the end is exclusive), `group_by`, 180 buckets a page. The list of a bucket is `results` in examples, `result` in the
+  schema. `amount.value` is in `amount.currency`, a number, or a decimal text as the live API sends it. There is no
+  field for a model. Line items as users of the API publish them are "MODEL, input", "MODEL, cached input", "MODEL,
+  cache writes" and "MODEL, output", with "text", "audio" or "image" after the model, "priority | " and the like before
+  it, and ", long context" at the end; others have no model: "web search tool calls".
 * Anthropic: platform.claude.com/docs/en/api/admin/cost_report: `amount` is a decimal text in the lowest unit of
   `currency`, so that "123.45" in "USD" is $1.2345; 31 buckets a page. Costs of the Priority Tier are not in it.
 * OpenRouter: openrouter.ai/docs, "Get user activity grouped by endpoint": the last 30 completed days in UTC, in one
@@ -74,7 +74,7 @@ class OpenAICosts:
         lines = _PageLines()
         for bucket in lines.objects(data, "data"):
             day = _day_of_seconds(bucket.get("start_time"))
-            for result in lines.objects(bucket, "results"):
+            for result in lines.objects(bucket, "results" if "results" in bucket else "result"):
                 amount = as_object(result.get("amount"))
                 item = _text(result.get("line_item"))
                 model = _LINE_ITEM.fullmatch(item or "")

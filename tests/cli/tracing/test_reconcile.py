@@ -223,6 +223,27 @@ def test_without_a_provider_all_accounts_are_asked_and_the_others_named(place, m
     assert data["no_report"] == [{"provider": "groq", "known": "0.75", "estimated": "0", "unknown": 0}]
 
 
+def test_report_that_fails_leaves_the_others_and_sets_the_exit_code(place, server, monkeypatch):
+    from abstractcore_cli.tracing import reconciling
+
+    def fetch(account: Any, days: Any, base_url: Any) -> None:
+        original(account, days, f"{server.url}/{account.name}")
+
+    original = reconciling.fetch_report
+    monkeypatch.setattr(reconciling, "fetch_report", fetch)
+    page = openai_page(DAY, {"small, input": 2})
+    server.always_by(lambda request: [answer({}, 500) if "anthropic" in request.target else page])
+    keys = {"OPENAI_ADMIN_KEY": KEY, "ANTHROPIC_ADMIN_API_KEY": KEY}
+    result = invoke("costs", "reconcile", "--store", place, **keys)
+    assert result.exit_code == 3
+    assert [(row[0], row[-1]) for row in rows(result)] == [
+        ("anthropic/large-20260305", "the report could not be read"),
+        ("openai/small", "1 call of unknown cost: a price or the usage is missing"),
+        ("openrouter/acme/tiny", "the report could not be read"),
+    ]
+    assert "error: " in result.stderr
+
+
 def test_no_account_is_an_error(tmp_path):
     store = TraceStore(tmp_path / "traces.db")
     write(store, a_call(at=YESTERDAY))

@@ -191,6 +191,11 @@ def test_what_has_no_amount_is_described_and_the_rest_is_read(amount):
     assert found.unread[0].startswith("Claude Sonnet 4 Usage - Input Tokens of 2026-11-27: ")
 
 
+def test_list_of_openai_may_have_the_name_that_the_schema_has():
+    bucket = {"start_time": DAY_SECONDS, "result": [openai_result(1)]}
+    assert read("openai", {"data": [bucket]}).lines[0].amount == 1
+
+
 def test_what_is_no_object_is_described():
     found = read("openai", {"data": [7, {"start_time": "x", "results": None}, {"results": [None, openai_result(1)]}]})
     assert [(line.day, line.amount) for line in found.lines] == [(None, Decimal(1))]
