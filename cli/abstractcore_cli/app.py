@@ -73,9 +73,10 @@ app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
 app.add_typer(config, name="config")
+app.add_typer(costs, name="costs")
 
 
-for command in (draw, compose, speak, transcribe, talk, costs):
+for command in (draw, compose, speak, transcribe, talk):
     app.command(epilog=EPILOG)(command)
 
 
