@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
-from ..catalogue.catalogue import config_file_path, exists
+from ..catalogue.catalogue import FileCatalogue, config_file_path, exists
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.functions import spare_cores
 from ..copying import NotCopied
@@ -194,8 +194,6 @@ class Services(NotCopied):
     def catalogue(self) -> ModelCatalogue:
         """What is known about models: the files of plugins, and the user's own."""
         if self._catalogue is None:
-            from ..catalogue import FileCatalogue
-
             self._catalogue = FileCatalogue(
                 lambda: self.registry.catalogues, self.environment, time=self.clock.time_of_day
             )

@@ -39,7 +39,7 @@ _LEAST_FREE = 500 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HealthFinding:
     """What was found in one area; `fix` is the command that mends it, or what to do."""
 
     area: str
@@ -66,13 +66,13 @@ def examine(*, as_json: bool) -> None:
             raise typer.Exit(code)
 
 
-def _program(plugins: Registry) -> Iterator[Finding]:
+def _program(plugins: Registry) -> Iterator[HealthFinding]:
     folder = Path(abstractcore.__file__).parent
-    yield Finding("program", "abstractcore", "ok", f"{abstractcore.__version__} in {folder}")
-    yield Finding("program", "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}")
+    yield HealthFinding("program", "abstractcore", "ok", f"{abstractcore.__version__} in {folder}")
+    yield HealthFinding("program", "Python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}")
 
 
-def _extras(plugins: Registry) -> Iterator[Finding]:
+def _extras(plugins: Registry) -> Iterator[HealthFinding]:
     """Yields each extra of the distribution; what is missing of it is installed by the command."""
     missing = dict[str, list[str]]()
     for text in distribution("abstractcore").requires or ():
@@ -85,9 +85,11 @@ def _extras(plugins: Registry) -> Iterator[Finding]:
             needs.append(match["spec"].strip())
     for name, needs in sorted(missing.items()):
         if needs:
-            yield Finding("extra", name, "missing", f"without {', '.join(needs)}", f"pip install {shlex.join(needs)}")
+            yield HealthFinding(
+                "extra", name, "missing", f"without {', '.join(needs)}", f"pip install {shlex.join(needs)}"
+            )
         else:
-            yield Finding("extra", name, "ok", "installed")
+            yield HealthFinding("extra", name, "ok", "installed")
 
 
 def _is_installed(name: str) -> bool:
@@ -102,47 +104,47 @@ def _is_for_this_system(marker: str) -> bool:
     return not (sys.platform == "win32" and re.search(r"sys_platform\s*!=\s*['\"]win32", marker))
 
 
-def _plugins(plugins: Registry) -> Iterator[Finding]:
+def _plugins(plugins: Registry) -> Iterator[HealthFinding]:
     plugins.backends.of("voice")  # loads them all
     for report in plugins.reports:
         if report.error is None:
             detail = f"{report.distribution}, loaded in {report.seconds:.2f} s"
-            yield Finding("plugin", report.name, "ok", detail)
+            yield HealthFinding("plugin", report.name, "ok", detail)
         else:
             name = report.distribution.partition(" ")[0]
             fix = f"pip install --upgrade {name}, or pip uninstall {name}"
-            yield Finding("plugin", report.name, "wrong", report.error, fix)
+            yield HealthFinding("plugin", report.name, "wrong", report.error, fix)
 
 
-def _configuration(plugins: Registry) -> Iterator[Finding]:
+def _configuration(plugins: Registry) -> Iterator[HealthFinding]:
     path, is_named = config_file_path(os.environ)
     if not is_named and not path.exists():
-        yield Finding("configuration", "config.toml", "missing", f"no {path}", "abstractcore config edit")
+        yield HealthFinding("configuration", "config.toml", "missing", f"no {path}", "abstractcore config edit")
         return
     try:
         found = read_configuration(path, plugins.media_handlers, plugins.providers)
     except abstractcore.ConfigurationError as error:
         message, hint = error_lines(error)
-        yield Finding("configuration", "config.toml", "wrong", message, hint or "abstractcore config edit")
+        yield HealthFinding("configuration", "config.toml", "wrong", message, hint or "abstractcore config edit")
     else:
         detail = f"{path}: {len(found.llms)} named LLMs, {len(found.providers)} providers"
-        yield Finding("configuration", "config.toml", "ok", detail)
+        yield HealthFinding("configuration", "config.toml", "ok", detail)
 
 
-def _weights(plugins: Registry) -> Iterator[Finding]:
+def _weights(plugins: Registry) -> Iterator[HealthFinding]:
     from abstractcore.stores.models import shown_size
 
     store = model_store()
     kept = {model.name: model for model in store.list()}
     for model in store.packaged:
         if model.name in kept:
-            yield Finding("weights", model.name, "ok", f"{shown_size(kept[model.name].size)} in {store.root}")
+            yield HealthFinding("weights", model.name, "ok", f"{shown_size(kept[model.name].size)} in {store.root}")
         else:
             fix = f"abstractcore models pull {model.name}"
-            yield Finding("weights", model.name, "missing", f"{shown_size(model.size)} to download", fix)
+            yield HealthFinding("weights", model.name, "missing", f"{shown_size(model.size)} to download", fix)
 
 
-def _disk(plugins: Registry) -> Iterator[Finding]:
+def _disk(plugins: Registry) -> Iterator[HealthFinding]:
     from abstractcore.stores.models import shown_size
 
     for name, folder, fix in (
@@ -153,10 +155,10 @@ def _disk(plugins: Registry) -> Iterator[Finding]:
         free, writable = shutil.disk_usage(there).free, os.access(there, os.W_OK)
         detail = f"{shown_size(free)} free{'' if writable else ', not writable'}: {folder}"
         is_ok = writable and free >= _LEAST_FREE
-        yield Finding("disk", name, "ok" if is_ok else "wrong", detail, "" if is_ok else fix)
+        yield HealthFinding("disk", name, "ok" if is_ok else "wrong", detail, "" if is_ok else fix)
 
 
-_CHECKS: tuple[Callable[[Registry], Iterator[Finding]], ...] = (
+_CHECKS: tuple[Callable[[Registry], Iterator[HealthFinding]], ...] = (
     _program,
     _extras,
     _plugins,
