@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..configuration import Configuration
 
 T = TypeVar("T")
+_WORD = re.compile(r"\w+")
 _DEFAULT = "default"
 
 
@@ -111,10 +112,10 @@ def _located(
     provider = error.provider or (arguments.provider or "").partition("/")[0]
     if provider in configuration.providers:
         tables.append((("providers", provider), configuration.providers[provider].options))
-    text = getattr(error, "path", None) or error.message
+    words = _WORD.findall(getattr(error, "path", None) or error.message)
     for place, options in tables:
         for option in options:
-            if option not in given and re.search(rf"\b{re.escape(option)}\b", text):
+            if option not in given and option in words:
                 message = error.message.removeprefix(f"{option}: ")
                 return configuration.error(message, *place, "options", option, hint=error.hint)
     if isinstance(error, UnknownProviderError):
