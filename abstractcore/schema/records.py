@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from ..lazy_modules import LazyModule
 from .blobs import Blob
 from .calls import Message, ModelCall, ToolSearch
+from .costs import CostSource, checked_cost
 from .json_values import EMPTY, JSONValue, freeze, freeze_object
 from .media_decisions import MediaDecision
 from .parts import (
@@ -28,7 +29,7 @@ from .parts import (
     ToolCall,
     ToolResult,
 )
-from .replies import CallWarning, CostSource, ModelReply, Usage, checked_cost
+from .replies import CallWarning, ModelReply, Usage
 from .reprs import Immutable
 from .responses import AttemptRecord
 from .tool_steps import ErrorRecord, ToolOutcome

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Context, Decimal
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -25,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON
 
 from ..errors import InvalidInputError
-from ..schema import CallRecord, ToolRecord, TraceRecord
+from ..schema import CostSums
 from ..schema.base_error import shown
 from .column_values import SUCCEEDED, dollars, hour_of
 from .spending import MOST_VALUES
@@ -33,36 +32,10 @@ from .tables import SUMS, records, spend
 
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
 _TAG = "tag:"
-_EXACT: Final = Context(prec=100, traps=[])
-_NO_DOLLARS = Decimal(0)
 _PART: Final = 10**9
 _SECONDS_AN_HOUR: Final = 3_600
 _log = logging.getLogger("abstractcore.traces")
 _warned: set[str] = set()
-
-
-@dataclass(frozen=True, slots=True)
-class CostSums:
-    """Sums in US dollars: `known` is what providers reported or prices say, `estimated` what is not reported, as of a
-    cut stream; `unknown` counts the calls that have neither. They are never added up.
-    """
-
-    known: Decimal = _NO_DOLLARS
-    estimated: Decimal = _NO_DOLLARS
-    unknown: int = 0
-
-    def __add__(self, other: CostSums) -> CostSums:
-        """Returns the sums of both, exact."""
-        known, estimated = _EXACT.add(self.known, other.known), _EXACT.add(self.estimated, other.estimated)
-        return CostSums(known, estimated, self.unknown + other.unknown)
-
-    @classmethod
-    def of(cls, record: TraceRecord) -> CostSums:
-        """Returns what one record adds."""
-        if isinstance(record, CallRecord):
-            is_unknown = record.cost is None and record.estimated_cost is None
-            return cls(record.cost or _NO_DOLLARS, record.estimated_cost or _NO_DOLLARS, int(is_unknown))
-        return cls(record.cost or _NO_DOLLARS) if isinstance(record, ToolRecord) else cls()
 
 
 @dataclass(frozen=True, slots=True)
