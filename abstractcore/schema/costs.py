@@ -13,9 +13,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 from .json_values import check_class, check_count, check_decimal
-
-if TYPE_CHECKING:
-    from .records import TraceRecord
+from .reprs import Immutable
 
 CostSource: TypeAlias = Literal["vendor", "computed", "estimate"]
 """Whether the vendor reported a cost, or it was computed from the price list, from known facts or with assumptions."""
@@ -59,13 +57,13 @@ class CostSums:
         return CostSums(known, estimated, self.unknown + other.unknown)
 
     @classmethod
-    def of(cls, record: TraceRecord) -> CostSums:
-        """Returns what one record adds."""
-        from .records import CallRecord, ToolRecord
-
-        if isinstance(record, CallRecord):
-            return cls.of_call(record)
-        return cls(record.cost or _NO_DOLLARS) if isinstance(record, ToolRecord) else cls()
+    def of(cls, record: Immutable) -> CostSums:
+        """Returns what one record adds: the cost of a call; the declared price of a tool run, if it has one; nothing
+        for an interaction.
+        """
+        if hasattr(record, "estimated_cost"):
+            return cls.of_call(cast("_HasCost", record))
+        return cls(getattr(record, "cost", None) or _NO_DOLLARS)
 
     @classmethod
     def of_call(cls, call: _HasCost) -> CostSums:
