@@ -103,9 +103,7 @@ def test_stream_that_is_left_counts_what_it_reported(llm: LLM, server: ScriptedS
     assert counted(stream.loop) == (A_ROUND + A_ROUND, 2 * DOLLARS)
 
 
-def test_cost_of_a_round_that_the_provider_refused_is_unknown(
-    llm: LLM, server: ScriptedServer, call_style: CallStyle
-):
+def test_cost_of_a_round_that_the_provider_refused_is_unknown(llm: LLM, server: ScriptedServer, call_style: CallStyle):
     server.script(completion(CALL))
     server.script(failure(500))
     with pytest.raises(ServerError) as caught:

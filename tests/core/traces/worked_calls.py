@@ -38,6 +38,7 @@ Kind: TypeAlias = Literal[
     "listen",
     "ask",
     "tool that asks",
+    "background",
 ]
 
 PRICE: Final = {
@@ -101,7 +102,7 @@ def _gemini(usage: dict[str, Any]) -> tuple[bytes, bytes]:
     return answer(body), stream_head() + chunk(data) + LAST_CHUNK
 
 
-def _responses(usage: dict[str, Any]) -> bytes:
+def _responses(usage: dict[str, Any] | None, status: str = "completed") -> bytes:
     part: dict[str, Any] = {"type": "output_text", "text": "hi", "annotations": []}
     message: dict[str, Any] = {
         "type": "message",
@@ -110,8 +111,8 @@ def _responses(usage: dict[str, Any]) -> bytes:
         "role": "assistant",
         "content": [part],
     }
-    body = {"id": "r", "object": "response", "created_at": 0, "status": "completed", "model": "m"}
-    return answer({**body, "output": [message], "usage": usage})
+    body = {"id": "r", "object": "response", "created_at": 0, "status": status, "model": "m"}
+    return answer({**body, "output": [message] if usage else [], "usage": usage})
 
 
 def _tool_call(name: str = "translate") -> bytes:
@@ -204,6 +205,19 @@ WORKED: Final = [
             ),
         ),
         "0.0158",
+    ),
+    # made in the background, and read twice: 1000 x 2 + 100 x 10, when it is finished
+    Worked(
+        "in the background",
+        "openai-responses/m",
+        (
+            _responses(None, "queued"),
+            _responses(None, "in_progress"),
+            _responses({"input_tokens": 1_000, "output_tokens": 100, "total_tokens": 1_100}),
+        ),
+        "0.003",
+        "background",
+        unknown=1,
     ),
     # what the vendor reports counts, whatever its tokens would cost
     *_both("reported", ROUTER, chat("m", {**_tokens(1_000, 100), "cost": 0.0123456789}), "0.0123456789"),
