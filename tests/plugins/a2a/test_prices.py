@@ -60,6 +60,7 @@ def test_price_of_a_run_is_in_the_response_the_record_and_the_budget(
     services.close()
     assert [step.outcome for step in response.tool_steps] == ["done"] * 2
     assert [each.cost for each in records if isinstance(each, ToolRecord)] == [Decimal("0.25")] * 2
+    assert response.loop is not None
     assert response.cost == response.loop.cost == budget.state().known == Decimal("0.5")
 
 
