@@ -172,6 +172,8 @@ with _LazyImports(globals()):
         ToolRecord as ToolRecord,
         ToolSource as ToolSource,
         TraceRecord as TraceRecord,
+    )
+    from .redaction import (
         redacted_call as redacted_call,
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,
