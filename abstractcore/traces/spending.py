@@ -76,12 +76,20 @@ class KnownSums:
 
 
 class _Part(NamedTuple):
-    """What a record with tags adds: its sums by outcome."""
+    """What a record adds: its sums by outcome. `of` are the fields of its keys from the kind to the operation."""
 
-    key: SpendKey
+    hour: int
+    of: tuple[str, str, str, str]
     tags: Mapping[str, str]
     sums: Sequence[tuple[str, Sequence[int]]]
     sign: int
+
+    def add_to(self, total: dict[SpendKey, list[int]], tag: str = "", value: str = "", folded: int = 0) -> None:
+        """Adds it to the sums of a tag, or of all records."""
+        for outcome, numbers in self.sums:
+            sums = total[SpendKey(tag, self.hour, value, folded, *self.of, outcome)]
+            for index, number in enumerate(numbers):
+                sums[index] += self.sign * number
 
 
 class SpendChanges:
@@ -105,10 +113,9 @@ class SpendChanges:
         if any(retried):
             whole = parts[0][1]
             parts = [(row.outcome, [*map(sub, whole, retried)]), (RETRIED, retried)]
-        key = SpendKey("", hour, "", 0, row.kind, row.provider, row.model, row.operation, row.outcome)
         tags = {tag: value for tag, value in tags_of(row).items() if tag}  # the name "" is that of the sums of all
-        part = _Part(key, tags, parts, sign)
-        _add(self._sums, part, key)
+        part = _Part(hour, (row.kind, row.provider, row.model, row.operation), tags, parts, sign)
+        part.add_to(self._sums)
         if tags:
             self._tagged.append(part)
 
@@ -118,12 +125,12 @@ class SpendChanges:
         """
         sums = defaultdict(_no_sums, {key: [*each] for key, each in self._sums.items()})
         for part in self._tagged:
-            hour = part.key.hour
+            left_out = [tag for tag in part.tags if (tag, part.hour) in without] if without else ()
             for tag, value in part.tags.items():
-                if (tag, hour) not in without:
-                    _add(sums, part, part.key._replace(tag=tag, value=value))
-            if any((tag, hour) in without for tag in part.tags):
-                _add(sums, part, part.key._replace(tag=OTHER, value=OTHER, folded=FOLDED_NAMES))
+                if tag not in left_out:
+                    part.add_to(sums, tag, value)
+            if left_out:
+                part.add_to(sums, OTHER, OTHER, FOLDED_NAMES)
         return sums
 
     def write(self, connection: Connection) -> None:
@@ -135,7 +142,7 @@ class SpendChanges:
 
     def _too_many_names(self, connection: Connection) -> set[tuple[str, int]]:
         """Returns the tags, with the hour, that have no sums, since others were there first."""
-        given = dict.fromkeys((tag, part.key.hour) for part in self._tagged for tag in part.tags)
+        given = dict.fromkeys((tag, part.hour) for part in self._tagged for tag in part.tags)
         left_out: set[tuple[str, int]] = set()
         for tag, hour in given:
             if (tag, hour) in self._known.values:
@@ -180,13 +187,6 @@ class SpendChanges:
 
 def _no_sums() -> list[int]:
     return [0] * len(SUMS)
-
-
-def _add(sums: dict[SpendKey, list[int]], part: _Part, key: SpendKey) -> None:
-    for outcome, numbers in part.sums:
-        total = sums[key._replace(outcome=outcome)]
-        for index, number in enumerate(numbers):
-            total[index] += part.sign * number
 
 
 def _sums_of_retried(row: Any) -> Sequence[int]:
