@@ -6,7 +6,8 @@ A subscriber queues records and writes them in a thread of its own: a database t
 
 from .. import database as _database  # the first import: it says what to install
 from ..lazy_modules import LazyImports as _LazyImports
-from .costs import CostRow as CostRow, CostSums as CostSums
+from ..schema import CostSums as CostSums
+from .costs import CostRow as CostRow
 from .keeping import Keeping as Keeping
 from .pruning import Pruned as Pruned
 from .queries import CallSummary as CallSummary, Trace as Trace, TraceNode as TraceNode, TraceScore as TraceScore

@@ -17,6 +17,7 @@ from ..schema import (
     MEDIA_PARTS,
     Blob,
     CallRecord,
+    CostSums,
     InteractionRecord,
     Message,
     ModelCall,
@@ -28,7 +29,6 @@ from ..schema import (
     Verification,
     canonical_json,
 )
-from .costs import CostSums
 from .queries import TraceNode
 from .store import TraceStore
 from .times import When

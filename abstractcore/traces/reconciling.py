@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from ..errors import InvalidInputError
 from ..ports import CostReport, CostReportLine
-from .costs import CostRow, CostSums
+from ..schema import CostSums
+from .costs import CostRow
 from .times import When, seconds_of
 
 RECONCILED_BY: Final = ("provider", "model", "day")

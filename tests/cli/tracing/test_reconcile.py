@@ -114,7 +114,7 @@ def test_json_has_exact_amounts(place, server):
     server.always(openai_page(DAY, {"small, input": "2.0000000000000001"}))
     data = json.loads(reconcile(place, server, "openai-responses", "--json", OPENAI_ADMIN_KEY=KEY).stdout)
     (row,) = data["rows"]
-    assert (row["known"], row["billed"], row["difference"]) == ("2.0", "2.0000000000000001", "0.0000000000000001")
+    assert (row["known"], row["billed"], row["difference"]) == ("2", "2.0000000000000001", "0.0000000000000001")
     assert (row["account"], row["day"], row["model"], row["calls"]) == ("openai", f"{DAY}", "small", 3)
     (account,) = data["accounts"]
     assert (account["report"], account["providers"]) == ("read", ["openai-responses", "openai"])
