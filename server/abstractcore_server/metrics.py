@@ -9,9 +9,11 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from decimal import Decimal
 from pathlib import Path
 
 from abstractcore.private_files import private
+from abstractcore.schema import CostSums
 
 from .records import DURATION_LIMITS, RequestCounts
 
@@ -89,6 +91,8 @@ _FAMILIES = {
     "guard_decisions_total": ("counter", "Decisions of guards."),
     "tool_calls_total": ("counter", "Calls of tools of MCP servers."),
     "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
+    "cost_estimated_dollars_total": ("counter", "About what calls cost that ended without reporting it."),
+    "cost_unknown_calls_total": ("counter", "Calls whose cost is neither known nor estimated."),
 }
 _log = logging.getLogger("abstractcore.server")
 
@@ -163,8 +167,13 @@ class Metrics:
             "tokens_total": _by_labels(counts.tokens, "model", "direction"),
             "guard_decisions_total": _by_labels(counts.decisions, "guard", "checked", "outcome"),
             "tool_calls_total": _by_labels(counts.tools, "server", "tool", "outcome"),
-            "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in counts.cost.items()},
+            "cost_dollars_total": self._costs(lambda sums: sums.known),
+            "cost_estimated_dollars_total": self._costs(lambda sums: sums.estimated),
+            "cost_unknown_calls_total": self._costs(lambda sums: sums.unknown),
         }
+
+    def _costs(self, of: Callable[[CostSums], Decimal | int]) -> dict[str, float]:
+        return {_labels([("model", model)]): float(of(sums)) for model, sums in self.counts.costs.items()}
 
     def _durations(self) -> dict[str, float]:
         below, samples = 0, dict[str, float]()

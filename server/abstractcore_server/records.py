@@ -20,7 +20,7 @@ from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.private_files import make_private_folder, private
-from abstractcore.schema import ModelCall
+from abstractcore.schema import CostSums, ModelCall
 
 from .access.admission import AccessControl, CallLease, Grant, Settlement
 from .access.content_guards import GuardDecision
@@ -207,9 +207,9 @@ class ToolRun:
 class AuditEntry:
     """One request. `key` is the name of its key, `route` the pattern of its path, `model` the last one called.
 
-    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown; `decisions` those of
-    guards. `background` is the status that a response in the background ended with: an entry of its own, after that of
-    its request.
+    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown, `costs` their three sums;
+    `decisions` those of guards. `background` is the status that a response in the background ended with: an entry of
+    its own, after that of its request.
     """
 
     trace_id: str
@@ -221,6 +221,7 @@ class AuditEntry:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal | None = Decimal(0)
+    costs: CostSums = field(default_factory=CostSums)
     estimated: bool = False
     background: str | None = None
     tools: list[ToolRun] = field(default_factory=list[ToolRun])
@@ -240,6 +241,7 @@ class AuditEntry:
         self.output_tokens += settlement.usage.output or 0
         costs = [each for each in (self.cost, settlement.cost) if each is not None]
         self.cost = sum(costs, Decimal(0)) if len(costs) == 2 else None
+        self.costs += settlement.sums
         self.estimated = self.estimated or settlement.estimated
 
     def data(self, status: int | None, reply: str, now: float) -> dict[str, Any]:
@@ -318,7 +320,7 @@ class RequestCounts:
         self.requests: Counter[tuple[str, str]] = Counter()
         self.tokens: Counter[tuple[str, str]] = Counter()
         self.calls: Counter[str] = Counter()
-        self.cost: dict[str, float] = {}
+        self.costs: dict[str, CostSums] = {}
         self.decisions: Counter[tuple[str, str, str]] = Counter()
         self.tools: Counter[tuple[str, str, str]] = Counter()
         self.durations: Counter[float] = Counter()
@@ -345,4 +347,4 @@ class RequestCounts:
             self.calls[model] += entry.calls
             self.tokens[model, "input"] += entry.input_tokens
             self.tokens[model, "output"] += entry.output_tokens
-            self.cost[model] = self.cost.get(model, 0.0) + float(entry.cost or 0)
+            self.costs[model] = self.costs.get(model, CostSums()) + entry.costs

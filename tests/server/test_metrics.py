@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 
 import httpx2
@@ -10,12 +11,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
-from abstractcore import Usage
+from abstractcore import CostSums, Usage
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import FixedKeys
+from abstractcore_server.access.admission import Settlement
 from abstractcore_server.metrics import Metrics, SharedFolder
 from abstractcore_server.records import AuditEntry
-from tests.chaos_server import HANG, PATIENCE_SECONDS
+from tests.chaos_server import HANG, PATIENCE_SECONDS, failure
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
 
@@ -109,3 +111,27 @@ def test_names_of_models_do_not_grow_without_limit():
     assert len(models) == 201
     assert found["abstractcore_calls_total", "other"] == 100
     assert 'openai/"0\\\n' in models
+
+
+def test_known_estimated_and_unknown_costs_are_three_sums():
+    entry = AuditEntry("t", "POST", "/v1/responses", model="vendor/m")
+    usage, loop = Usage(1, 1), CostSums(Decimal("0.25"), Decimal("0.5"), 1)
+    entry.count(Settlement("done", usage, Decimal("0.125"), "vendor"))
+    entry.count(Settlement("cancelled", usage, Decimal("0.0625"), "estimate", True))
+    entry.count(Settlement("done", usage))
+    entry.count(Settlement("failed", usage, Decimal(3), "estimate", True, costs=loop))
+    metrics = Metrics()
+    metrics.counts.count_calls(entry)
+    found = samples(metrics.text())
+    assert found["abstractcore_cost_dollars_total", "vendor/m"] == 0.375
+    assert found["abstractcore_cost_estimated_dollars_total", "vendor/m"] == 0.5625
+    assert found["abstractcore_cost_unknown_calls_total", "vendor/m"] == 2
+
+
+def test_cost_of_what_a_vendor_refused_is_unknown(served: Served, http: httpx2.Client):
+    before = samples(http.get("/metrics").text)
+    served.vendor.script(failure(400))
+    body = {"model": "openai-compatible/m", "messages": [{"role": "user", "content": "hi"}]}
+    assert http.post("/v1/chat/completions", json=body).status_code == 400
+    unknown = ("abstractcore_cost_unknown_calls_total", "openai-compatible/m")
+    assert samples(http.get("/metrics").text)[unknown] == before.get(unknown, 0) + 1

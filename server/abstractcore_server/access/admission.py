@@ -12,7 +12,7 @@ from typing import Protocol
 
 from abstractcore.budgets import Budget
 from abstractcore.errors import AccessDeniedError, AuthenticationError, InvalidInputError
-from abstractcore.schema import CostSource, ModelCall, Outcome, Usage
+from abstractcore.schema import CostSource, CostSums, ModelCall, Outcome, Usage
 
 from ..failures import RequestRefused
 from ..requests import RequestHead
@@ -52,7 +52,8 @@ class Grant:
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """What a call used in the end. With `estimated`, it was cancelled before the provider reported its tokens: they are
-    counted from what arrived. `cost` is in US dollars, None if it is unknown.
+    counted from what arrived. `cost` is in US dollars, None if it is unknown; `costs` are the sums of all its requests,
+    if they do not follow from it.
     """
 
     outcome: Outcome
@@ -60,6 +61,14 @@ class Settlement:
     cost: Decimal | None = None
     cost_source: CostSource | None = None
     estimated: bool = False
+    costs: CostSums | None = None
+
+    @property
+    def sums(self) -> CostSums:
+        """What is known, what is estimated, and the number of requests of which neither is known."""
+        if self.costs is not None or self.cost is None:
+            return self.costs or CostSums(unknown=1)
+        return CostSums(estimated=self.cost) if self.cost_source == "estimate" else CostSums(self.cost)
 
 
 class CallLease(Protocol):

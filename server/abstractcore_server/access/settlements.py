@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from operator import add
@@ -18,6 +18,7 @@ from abstractcore.ports import OperationResult
 from abstractcore.schema import (
     AttemptRecord,
     BackendFacts,
+    CostSums,
     GenerateResponse,
     Message,
     ModelCall,
@@ -74,8 +75,8 @@ class Spending:
     def settlement(self, error: BaseException | None) -> Settlement:
         """Returns the settlement of the call, which ended with an error, if it did.
 
-        What its provider has not reported is estimated. A request that a vendor has refused, or
-        has not got, costs nothing.
+        What its provider has not reported is estimated. A request that a vendor has refused, or has not got, costs its
+        key nothing; what a refused one costs is unknown in the sums.
         """
         if self.result is None:
             return self._settlement_of_failure(error)
@@ -88,9 +89,10 @@ class Spending:
         else:
             missing = [Usage(self._tokens_of(self.call), 0)] if result.usage.input is None else []
         if missing:
-            return self._estimate("done", result.usage, missing)
+            return replace(self._estimate("done", result.usage, missing), costs=result.costs)
         source = "computed" if isinstance(result, BackendFacts) else result.cost_source
-        return Settlement("done", result.usage, result.cost, source if result.cost is not None else None)
+        source = source if result.cost is not None else None
+        return Settlement("done", result.usage, result.cost, source, costs=result.costs)
 
     def _settlement_of_failure(self, error: BaseException | None) -> Settlement:
         loop = getattr(error, "loop", None)
@@ -108,8 +110,10 @@ class Spending:
             missing.append(self._rest_of(call, partial))
         missing += self._estimates_of_lost(call, attempts)
         if not missing and not usage.input and not usage.output:
-            return not_sent(error)
-        return self._estimate(outcome_of(error), usage, missing)
+            was_refused = any(each.status is not None for each in attempts)
+            return replace(not_sent(error), costs=CostSums(unknown=1) if was_refused else None)
+        settlement = self._estimate(outcome_of(error), usage, missing)
+        return settlement if loop is None else replace(settlement, costs=loop.costs)
 
     def _partial_reply(self, error: BaseException | None, loop: ToolLoop | None) -> ModelReply:
         """Returns the beginning of the reply that was cut off, as far as it has arrived."""
