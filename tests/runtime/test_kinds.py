@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from abstractcore import create_llm, tool
+from abstractcore import Price, create_llm, tool
 from abstractcore.errors import InvalidInputError
+from abstractcore.schema import ModelReply, TextPart, Usage
 from abstractruntime import Effect, FunctionProgram, Item, Runtime, Step
 from abstractruntime.effects import after_crash
 from abstractruntime.kinds import CodeEffect, HttpEffect, ModelEffect, ToolEffect, found_kind
@@ -50,6 +51,22 @@ def test_model_answers_and_its_use_is_counted(make_runtime: Make) -> None:
     runtime.work()
     assert run.output["content"] == "Paris."
     assert run.info.spent.tokens > 0
+
+
+@pytest.mark.parametrize("usage", [Usage(input=3, output=2), Usage()])
+def test_cost_counts_whether_it_is_known_or_estimated(make_runtime: Make, usage: Usage) -> None:
+    reply = ModelReply(parts=(TextPart("Paris."),), finish_reason="stop", usage=usage)
+    llm = create_llm("scripted", replies=[reply, reply], price=Price(input=1000, output=1000))
+    costs = llm.generate("Hello").costs
+
+    def step(state: Any, item: Item) -> Step:
+        return Step.do({}, Effect("model", {"prompt": "Hello"})) if item.kind == "start" else Step.complete(None)
+
+    program = FunctionProgram("asks", step)
+    runtime = make_runtime(program, effects={"model": ModelEffect(llm)})
+    run = runtime.start(program)
+    runtime.work()
+    assert run.info.spent.dollars == costs.known + costs.estimated > 0
 
 
 def test_model_without_a_name_says_what_to_write(make_runtime: Make) -> None:

@@ -10,7 +10,6 @@ import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -116,7 +115,7 @@ class ModelEffect:
 def _answered(response: Any) -> EffectResult:
     tokens = (response.usage.input or 0) + (response.usage.output or 0)
     value = {"content": response.content, "model": response.model}
-    return EffectResult(value, tokens, response.cost or Decimal(0))
+    return EffectResult(value, tokens, response.costs.known + response.costs.estimated)
 
 
 class ToolEffect:

@@ -167,7 +167,7 @@ class Turns:
         else:
             is_typed = self._response_model is not None or response.output is not None
             value["answer"] = to_jsonable_python(response.output) if is_typed else response.content
-        tokens, dollars = _tokens(response.usage), response.cost or Decimal(0)
+        tokens, dollars = _tokens(response.usage), response.costs.known + response.costs.estimated
         value["used"] = [tokens, str(dollars)]
         return EffectResult(value, max(0, tokens - before[0]), max(Decimal(0), dollars - before[1]))
 
