@@ -14,6 +14,7 @@ from ..ports import (
     CAPABILITIES,
     Answer,
     CallContext,
+    DependsOnSettings,
     Price,
     Pricing,
     Provider,
@@ -23,7 +24,7 @@ from ..ports import (
 )
 from ..registry import failures_of
 from ..schema.base_error import shown
-from ..scrubbing import Secrets, credentials_of, scrub_logs
+from ..scrubbing import Secrets, credentials_of, is_sensitive, scrub_logs
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
 from .option_names import OptionNames
@@ -67,6 +68,10 @@ _MEDIA_OPTIONS = (
     "vision_model",
 )
 _BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
+_CHANGES_NO_ANSWER = frozenset(
+    {"budgets", "headers", "max_retries", "middleware", "price", "proxy", "timeout", "transport"}
+)
+"""Options of `create_llm` that change how requests are sent, not what is asked; a call has the headers itself."""
 _TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "api_key", "proxy", "transcription_language")
 
 
@@ -129,7 +134,7 @@ def create_llm(
         tracing,
         Retry(retries, services.random),
         Deadline(),
-        *_user_middleware(given.get("middleware", ())),
+        *_user_middleware(given.get("middleware", ()), given),
         Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
     )
 
@@ -194,8 +199,21 @@ def _check_defaults(given: dict[str, Any]) -> None:
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
-def _user_middleware(middleware: Sequence[object]) -> list[Any]:
-    return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+def _user_middleware(middleware: Sequence[object], given: Mapping[str, Any]) -> list[Any]:
+    """Returns the wrapped middleware. A cache is notified of the options that answers depend on, beside those of calls,
+    such as the address of the server.
+    """
+    wrapped: list[Any] = []
+    for index, each in enumerate(middleware):
+        if isinstance(each, DependsOnSettings) and not isinstance(each, type):
+            settings = {
+                name: value
+                for name, value in given.items()
+                if name not in _DEFAULTS and name not in _CHANGES_NO_ANSWER and not is_sensitive(name)
+            }
+            each = each.for_settings(settings)
+        wrapped.append(UserMiddleware(each, f"middleware[{index}]"))
+    return wrapped
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:

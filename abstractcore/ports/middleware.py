@@ -220,6 +220,17 @@ class CallEnd:
     result: OperationResult[Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    """An answer that a cache gave instead of a request: when it was asked for, in seconds since the epoch, and the
+    tokens and the model that it took then.
+    """
+
+    stored_at: float
+    usage: Usage
+    model: str
+
+
 @dataclass(slots=True)
 class CallContext:
     """One request on its way through the middleware. A middleware may set `input` to another one of the same class.
@@ -247,7 +258,7 @@ class CallContext:
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
     belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
     dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
-    span of another tracing system that the call belongs to.
+    span of another tracing system that the call belongs to. A cache that answers the call sets `cache_hit`.
     """
 
     input: AnyInput
@@ -282,6 +293,7 @@ class CallContext:
     interaction: str | None = None
     discarded: bool = False
     trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
+    cache_hit: CacheHit | None = None
 
     @property
     def call(self) -> ModelCall:
@@ -351,6 +363,17 @@ class AttemptMiddleware(Protocol):
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
         """Called once per attempt, before the request is sent."""
+        ...
+
+
+@runtime_checkable
+class DependsOnSettings(Protocol):
+    """Middleware whose behaviour depends on the options of its LLM, as that of a cache does."""
+
+    def for_settings(self, options: Mapping[str, object]) -> CallMiddleware:
+        """Returns the middleware of the LLM with these options of `create_llm`: without credentials, the defaults of
+        its calls, and what only changes how requests are sent.
+        """
         ...
 
 

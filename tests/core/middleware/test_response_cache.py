@@ -1,0 +1,183 @@
+"""Answers that are kept and given again."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import stat
+import threading
+from decimal import Decimal
+
+import pytest
+
+from abstractcore import InvalidInputError, Price, ResponseCache, TextDelta, create_llm, subscribe
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import completion, failure
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def cache(request, tmp_path):
+    return ResponseCache(None if request.param == "memory" else tmp_path / "cache.db", ttl=3600)
+
+
+def scripted(cache, *replies, **options):
+    return create_llm(
+        "scripted", model="small", replies=list(replies), price=Price(input=2, output=8), middleware=[cache], **options
+    )
+
+
+def test_equal_call_is_answered_without_a_request_and_says_what_it_saved(call_style, cache):
+    llm = scripted(cache, "one", "two")
+    first = call_style.generate(llm, "hi", tags={"user": "ann"})
+    second = call_style.generate(llm, "hi", tags={"user": "bob"}, timeout=7)
+    assert (first.text, first.cached_at, first.saved_cost) == ("one", None, None)
+    assert second.text == "one"
+    assert (second.cost, second.attempts, second.saved_cost) == (Decimal(0), (), first.cost)
+    assert second.cached_at is not None
+    assert call_style.generate(llm, "other").text == "two"
+
+
+def test_stream_and_call_answer_each_other(call_style, cache):
+    llm = scripted(cache, "one two", "three")
+    with call_style.stream(llm, "hi") as stream:
+        streamed = "".join(each.text for each in stream if isinstance(each, TextDelta))
+    again = call_style.generate(llm, "hi")
+    assert streamed == again.text == "one two"
+    assert again.reply == stream.response.reply
+    with call_style.stream(llm, "hi") as replayed:
+        assert "".join(each.text for each in replayed if isinstance(each, TextDelta)) == "one two"
+    assert replayed.response.reply == stream.response.reply
+    assert replayed.response.attempts == ()
+
+
+def test_abandoned_stream_is_not_kept_and_nobody_waits_for_it(call_style, cache):
+    llm = scripted(cache, "one two three", "four")
+    with call_style.stream(llm, "hi") as stream:
+        for _ in stream:
+            break
+    assert call_style.generate(llm, "hi").text == "four"
+
+
+@pytest.mark.parametrize("reason", ["length", "content_filter", "refusal"])
+def test_incomplete_answer_is_not_kept(call_style, cache, reason):
+    llm = scripted(cache, ScriptedReply("cut", finish_reason=reason), "whole")
+    assert call_style.generate(llm, "hi").text == "cut"
+    assert call_style.generate(llm, "hi").text == "whole"
+
+
+def test_failed_call_is_not_kept(call_style, cache, server, connect):
+    server.script(failure(400))
+    server.script(completion())
+    llm = connect(middleware=[cache])
+    with pytest.raises(Exception, match=""):
+        call_style.generate(llm, "hi")
+    assert call_style.generate(llm, "hi").cached_at is None
+    assert call_style.generate(llm, "hi").cached_at is not None
+    assert len(server.requests) == 2
+
+
+def test_options_and_settings_separate_answers(call_style, cache):
+    llm = scripted(cache, "one", "two")
+    assert call_style.generate(llm, "hi", temperature=0.1).text == "one"
+    assert call_style.generate(llm, "hi", temperature=0.2).text == "two"
+    other = create_llm("scripted", model="large", replies=["three"], middleware=[cache])
+    assert call_style.generate(other, "hi", temperature=0.1).text == "three"
+
+
+def test_bypass_asks_and_keeps_nothing(call_style, cache):
+    llm = scripted(cache, "one", "two")
+    call_style.generate(llm, "hi")
+    with cache.bypass():
+        assert call_style.generate(llm, "hi").text == "two"
+    assert call_style.generate(llm, "hi").text == "one"
+    cache.clear()
+
+
+def test_record_says_that_it_was_a_hit(cache):
+    records = []
+    llm = scripted(cache, "one")
+    with subscribe(records.append):
+        llm.generate("hi")
+        llm.generate("hi")
+    first, second = records
+    assert (first.cached_at, second.cost, second.saved_cost) == (None, Decimal(0), first.cost)
+    assert second.cached_at == pytest.approx(first.started_at)
+
+
+class Gate:
+    """Holds calls until it is opened."""
+
+    def __init__(self) -> None:
+        self.opened, self.entered, self.calls = threading.Event(), threading.Event(), 0
+
+    async def around_call(self, context, next):
+        self.calls += 1
+        self.entered.set()
+        await context.runtime.call(self.opened.wait)
+        return await next(context)
+
+
+def test_equal_calls_of_threads_are_asked_once(cache):
+    gate = Gate()
+    llm = create_llm("scripted", replies=["one"], middleware=[cache, gate])
+    texts = []
+    threads = [threading.Thread(target=lambda: texts.append(llm.generate("hi").text)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    assert gate.entered.wait(60)
+    gate.opened.set()
+    for thread in threads:
+        thread.join(60)
+    assert (texts, gate.calls) == (["one"] * 6, 1)
+
+
+def test_call_inside_the_loop_of_an_equal_stream_does_not_wait_for_itself():
+    llm = scripted(ResponseCache(), "one two", "three")
+    with llm.stream("hi") as stream:
+        for _ in stream:
+            assert llm.generate("hi").text == "three"
+            break
+
+
+def test_old_answer_is_asked_again(tmp_path):
+    path = tmp_path / "cache.db"
+    llm = scripted(ResponseCache(path, ttl=60), "one", "two")
+    llm.generate("hi")
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE cached_responses SET stored_at = stored_at - 61")
+    connection.close()
+    assert llm.generate("hi").text == "two"
+
+
+def test_file_is_private_and_a_damaged_row_is_a_miss(tmp_path):
+    path = tmp_path / "cache.db"
+    llm = scripted(ResponseCache(path), "one", "two", api_key=None)
+    llm.generate("hi")
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE cached_responses SET body = x'00'")
+    connection.close()
+    assert llm.generate("hi").text == "two"
+
+
+def test_database_that_fails_is_logged_once_and_fails_no_call(tmp_path, caplog):
+    path = tmp_path / "cache.db"
+    path.write_bytes(b"no database at all" * 100)
+    llm = scripted(ResponseCache(path), "one", "two")
+    with caplog.at_level(logging.WARNING, "abstractcore"):
+        assert [llm.generate("hi").text, llm.generate("hi").text] == ["one", "two"]
+    assert sum("response cache" in each.getMessage() for each in caplog.records) == 1
+
+
+def test_oldest_answers_go_beyond_the_limit():
+    llm = scripted(ResponseCache(max_entries=1), "one", "two", "three")
+    assert [llm.generate(each).text for each in ("a", "b", "a")] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"ttl": 0}, {"ttl": float("nan")}, {"max_entries": 0}, {"store": 1}, {"operations": "embed"}]
+)
+def test_invalid_argument_is_refused(options):
+    with pytest.raises(InvalidInputError):
+        ResponseCache(**options)
