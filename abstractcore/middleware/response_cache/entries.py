@@ -84,7 +84,8 @@ def _data_of(entry: Entry) -> JSONValue:
     if isinstance(answer, ModelReply):
         return {"reply": to_data(answer), "warnings": warnings}
     data: dict[str, Any] = {"usage": to_data(answer.usage), "warnings": warnings}
-    value, name = answer.value, type(answer.value).__name__
+    value: Any = answer.value
+    name = type(value).__name__
     if is_dataclass(value) and getattr(schema, name, None) is type(value):
         return {**data, "class": name, "value": to_data(value)}
     try:
