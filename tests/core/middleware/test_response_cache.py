@@ -7,6 +7,7 @@ import os
 import sqlite3
 import stat
 import threading
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -61,7 +62,7 @@ def test_abandoned_stream_is_not_kept_and_nobody_waits_for_it(call_style, cache)
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", "refusal"])
 def test_incomplete_answer_is_not_kept(call_style, cache, reason):
-    llm = scripted(cache, ScriptedReply(["cut"], finish_reason=reason), "whole")
+    llm = scripted(cache, replace(ScriptedReply.text("cut"), finish_reason=reason), "whole")
     assert call_style.generate(llm, "hi").content == "cut"
     assert call_style.generate(llm, "hi").content == "whole"
 
