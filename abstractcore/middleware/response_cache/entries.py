@@ -87,12 +87,12 @@ def _data_of(entry: Entry) -> JSONValue:
     value: Any = answer.value
     name = type(value).__name__
     if is_dataclass(value) and getattr(schema, name, None) is type(value):
-        return {**data, "class": name, "value": to_data(value)}
+        return cast("JSONValue", {**data, "class": name, "value": to_data(value)})
     try:
         same = json.loads(json.dumps(value)) == value
     except (TypeError, ValueError):
         return None
-    return {**data, "value": value} if same else None
+    return cast("JSONValue", {**data, "value": value}) if same else None
 
 
 def _what_is_asked(given: AnyInput) -> AnyInput:

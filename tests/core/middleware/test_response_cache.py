@@ -133,6 +133,48 @@ def test_equal_calls_of_threads_are_asked_once(cache):
     assert (texts, gate.calls) == (["one"] * 6, 1)
 
 
+class FailsOnce(Gate):
+    """The first call fails when the gate opens."""
+
+    async def around_call(self, context, next):
+        first = self.calls == 0
+        answer = await super().around_call(context, next)
+        if first:
+            raise BadRequestError("the first one")
+        return answer
+
+
+def test_after_the_first_call_failed_the_next_one_asks(cache):
+    gate = FailsOnce()
+    llm = create_llm("scripted", replies=["one", "two"], middleware=[cache, gate])
+    found = []
+
+    def ask():
+        try:
+            found.append(llm.generate("hi").content)
+        except BadRequestError:
+            found.append("failed")
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert gate.entered.wait(60)
+    gate.opened.set()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(found) == ["failed", "two", "two", "two"]
+    assert gate.calls == 2
+
+
+def test_answer_that_quotes_a_credential_is_not_kept(tmp_path):
+    path = tmp_path / "cache.db"
+    secret = "sk-" + "a1b2c3d4" * 4
+    llm = scripted(ResponseCache(path), f"it is {secret}", "two", headers={"authorization": f"Bearer {secret}"})
+    llm.generate("hi")
+    assert secret.encode() not in path.read_bytes()
+    assert llm.generate("hi").content == "two"
+
+
 def test_call_inside_the_loop_of_an_equal_stream_does_not_wait_for_itself():
     llm = scripted(ResponseCache(), "one two", "three")
     with llm.stream("hi") as stream:
