@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sqlite3
@@ -13,6 +14,9 @@ from decimal import Decimal
 import pytest
 
 from abstractcore import BadRequestError, InvalidInputError, Price, ResponseCache, TextDelta, create_llm, subscribe
+from abstractcore.middleware.response_cache.entries import Entry, read, written
+from abstractcore.ports import OperationResult
+from abstractcore.schema import Usage
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import completion, failure
 
@@ -131,6 +135,45 @@ def test_equal_calls_of_threads_are_asked_once(cache):
     for thread in threads:
         thread.join(60)
     assert (texts, gate.calls) == (["one"] * 6, 1)
+
+
+class Counter:
+    """Counts calls, each of which lets others begin."""
+
+    calls = 0
+
+    async def around_call(self, context, next):
+        self.calls += 1
+        await asyncio.sleep(0)
+        return await next(context)
+
+
+def test_equal_calls_of_tasks_are_asked_once_also_as_streams(cache):
+    counter = Counter()
+    llm = create_llm("scripted", replies=["one"], middleware=[cache, counter])
+
+    async def streamed():
+        async with llm.astream("hi") as stream:
+            return "".join([each.text async for each in stream if isinstance(each, TextDelta)])
+
+    async def called():
+        return (await llm.agenerate("hi")).content
+
+    async def main():
+        return await asyncio.gather(*(each() for each in [streamed, called] * 4))
+
+    assert asyncio.run(main()) == ["one"] * 8
+    assert counter.calls == 1
+
+
+def test_result_of_an_operation_is_read_back_and_what_json_lacks_is_not_written():
+    result = OperationResult([[0.5, 1.0]], Usage(input=3))
+    entry = Entry(result, (), 5.0)
+    text = written(entry)
+    assert text is not None
+    found = read(text, 5.0)
+    assert (found.answer.value, found.answer.usage, found.stored_at) == ([[0.5, 1.0]], Usage(input=3), 5.0)
+    assert written(Entry(OperationResult(object()), (), 5.0)) is None
 
 
 class FailsOnce(Gate):
