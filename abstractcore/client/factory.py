@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
@@ -24,7 +24,7 @@ from ..ports import (
 )
 from ..registry import failures_of
 from ..schema.base_error import shown
-from ..scrubbing import Secrets, credentials_of, is_sensitive, scrub_logs
+from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
 from .option_names import OptionNames
@@ -68,10 +68,6 @@ _MEDIA_OPTIONS = (
     "vision_model",
 )
 _BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
-_CHANGES_NO_ANSWER = frozenset(
-    {"budgets", "headers", "max_retries", "middleware", "price", "proxy", "timeout", "transport"}
-)
-"""Options of `create_llm` that change how requests are sent, not what is asked; a call has the headers itself."""
 _TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "api_key", "proxy", "transcription_language")
 
 
@@ -134,7 +130,7 @@ def create_llm(
         tracing,
         Retry(retries, services.random),
         Deadline(),
-        *_user_middleware(given.get("middleware", ()), given),
+        *_user_middleware(given.get("middleware", ()), partial(_settings_digest, given, session, services)),
         Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
     )
 
@@ -199,21 +195,23 @@ def _check_defaults(given: dict[str, Any]) -> None:
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
-def _user_middleware(middleware: Sequence[object], given: Mapping[str, Any]) -> list[Any]:
-    """Returns the wrapped middleware. A cache is notified of the options that answers depend on, beside those of calls,
-    such as the address of the server.
-    """
+def _user_middleware(middleware: Sequence[object], settings: Callable[[], str]) -> list[Any]:
+    """Returns the wrapped middleware; a cache is notified of the settings that answers depend on."""
+    settings = cache(settings)
     wrapped: list[Any] = []
     for index, each in enumerate(middleware):
         if isinstance(each, DependsOnSettings) and not isinstance(each, type):
-            settings = {
-                name: value
-                for name, value in given.items()
-                if name not in _DEFAULTS and name not in _CHANGES_NO_ANSWER and not is_sensitive(name)
-            }
             each = each.for_settings(settings)
         wrapped.append(UserMiddleware(each, f"middleware[{index}]"))
     return wrapped
+
+
+def _settings_digest(given: Mapping[str, Any], session: ProviderSession, services: Services) -> str:
+    """Returns the digest of what answers depend on besides their calls, which have the defaults of the LLM."""
+    from .settings_digest import settings_digest
+
+    options = {name: value for name, value in given.items() if name not in _DEFAULTS}
+    return settings_digest(options, session, services.configuration)
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:

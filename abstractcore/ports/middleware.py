@@ -368,11 +368,11 @@ class AttemptMiddleware(Protocol):
 
 @runtime_checkable
 class DependsOnSettings(Protocol):
-    """Middleware whose behaviour depends on the options of its LLM, as that of a cache does."""
+    """Middleware whose behaviour depends on the settings of its LLM, as that of a cache does."""
 
-    def for_settings(self, options: Mapping[str, object]) -> CallMiddleware:
-        """Returns the middleware of the LLM with these options of `create_llm`: without credentials, the defaults of
-        its calls, and what only changes how requests are sent.
+    def for_settings(self, digest: Callable[[], str]) -> CallMiddleware:
+        """Returns the middleware of one LLM. `digest` returns the SHA-256 of what its answers depend on besides their
+        calls: the server with its credentials, options such as `vision_model`, and facts about the model.
         """
         ...
 

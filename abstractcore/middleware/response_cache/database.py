@@ -5,7 +5,13 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
-from ...database import Database, DatabaseError, Schema, Statement  # first: without SQLAlchemy, it says what to install
+from ...database import (
+    Database,
+    DatabaseError,
+    Retries,
+    Schema,
+    Statement,
+)  # first: without SQLAlchemy, it says what to install
 
 # isort: split
 from sqlalchemy import (
@@ -30,6 +36,8 @@ __all__ = ["DatabaseEntries", "DatabaseError"]
 
 _PRUNED_EVERY: Final = 100
 """Entries that are written between two removals of old ones."""
+_RETRIES: Final = Retries(attempts=2)
+"""A call waits for the cache: asking again is better than to wait for long."""
 _tables = MetaData()
 _responses = Table(
     "cached_responses",
@@ -63,7 +71,7 @@ class DatabaseEntries:
     def __init__(self, place: Any, max_entries: int) -> None:
         self._place = place
         self._max_entries = max_entries
-        self._database: Database | None = None
+        self._opened_once: dict[str, Database] = {}
         self._written = 0
 
     def get(self, key: str) -> Entry | None:
@@ -76,14 +84,12 @@ class DatabaseEntries:
             return None
         try:
             return read(body, row.stored_at)
-        except (AttributeError, SchemaError, TypeError, ValueError):  # of another version of this package
+        except (AttributeError, LookupError, SchemaError, TypeError, ValueError):  # of another version of this package
             return None
 
     def put(self, key: str, entry: Entry, oldest: float | None) -> None:
-        """Replaces the entry; at times, removes old ones. A result that JSON cannot express is not kept."""
+        """Replaces the entry; at times, removes old ones."""
         body = written(entry)
-        if body is None:
-            return
         prunes = self._written % _PRUNED_EVERY == 0
         self._written += 1
 
@@ -107,9 +113,13 @@ class DatabaseEntries:
             _shrink.run(connection, extra=extra)
 
     def _opened(self) -> Database:
-        if self._database is None:
-            self._database = Database(self._place, schema=SCHEMA)
-        return self._database
+        for database in self._opened_once.values():
+            return database
+        opened = Database(self._place, schema=SCHEMA, retries=_RETRIES)
+        database = self._opened_once.setdefault("", opened)
+        if database is not opened:  # another thread was faster
+            opened.close()
+        return database
 
 
 def _checksum(key: str, body: bytes) -> str:

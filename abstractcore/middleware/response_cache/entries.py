@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Final, cast
 
 from ... import schema
 from ...ports import AnyInput, CallContext, OperationResult
 from ...ports.middleware import call_in, with_call
-from ...schema import CallWarning, JSONValue, ModelReply, SchemaError, Usage, digest, from_data, to_data
+from ...schema import (
+    CallWarning,
+    JSONValue,
+    ModelCall,
+    ModelReply,
+    OpaquePart,
+    SchemaError,
+    Usage,
+    digest,
+    from_data,
+    to_data,
+)
+from ...schema.codec import json_of
 
 _VERSION: Final = 1
 _COMPLETE: Final = ("stop", "tool_calls")
@@ -32,36 +43,42 @@ def key_of(context: CallContext, settings: str) -> str:
     """Returns the SHA-256 of what an answer depends on: the operation, its input, the user's headers, and the
     `settings` of the LLM. Files count by the hash of their content.
     """
-    given = _what_is_asked(context.input)
     headers = [list(each) for each in sorted(context.headers.items())]
-    named = [_VERSION, context.operation.name, type(given).__name__, digest(given), settings, headers]
+    named = [_VERSION, context.operation.name, *_question(context.input), settings, headers]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
 
-def settings_digest(options: Mapping[str, object]) -> str:
-    """Returns the SHA-256 of options of an LLM; objects count by their class, and LLMs by their model."""
-    return hashlib.sha256(json.dumps(_plain(options), sort_keys=True).encode()).hexdigest()
+def is_same_question(before: AnyInput, after: AnyInput) -> bool:
+    """Returns whether equal answers are expected to an input and to one that middleware has made of it."""
+    return before is after or _question(before) == _question(after)
 
 
 def entry_for(answer: object, context: CallContext) -> Entry | None:
-    """Returns the entry for an answer; None for one that is not complete, or that quotes a credential."""
+    """Returns the entry for an answer; None for one that is not complete, that quotes a credential, or that JSON cannot
+    express. Nobody else has the objects of the entry that can be changed.
+    """
     if isinstance(answer, ModelReply):
         if answer.finish_reason not in _COMPLETE or not answer.parts:
             return None
     elif not isinstance(answer, OperationResult):
         return None
     entry = Entry(cast("ModelReply | OperationResult[Any]", answer), tuple(context.warnings), context.started_at)
-    if isinstance(answer, ModelReply):
-        data = _data_of(entry)
-        if context.secrets.value(data) != data:
-            return None
-    return entry
-
-
-def written(entry: Entry) -> bytes | None:
-    """Returns an entry as JSON; None for the result of an operation that JSON cannot be read back from."""
     data = _data_of(entry)
-    return None if data is None else json.dumps(data, separators=(",", ":")).encode()
+    if data is None or context.secrets.value(data) != data:
+        return None
+    return copied(entry)
+
+
+def copied(entry: Entry) -> Entry:
+    """Returns an entry whose result its receiver may change; a reply cannot be changed."""
+    if isinstance(entry.answer, ModelReply):
+        return entry
+    return read(written(entry), entry.stored_at)
+
+
+def written(entry: Entry) -> bytes:
+    """Returns an entry as JSON."""
+    return json.dumps(_data_of(entry), separators=(",", ":")).encode()
 
 
 def read(text: bytes, stored_at: float) -> Entry:
@@ -95,19 +112,20 @@ def _data_of(entry: Entry) -> JSONValue:
     return cast("JSONValue", {**data, "value": value}) if same else None
 
 
-def _what_is_asked(given: AnyInput) -> AnyInput:
+def _question(given: AnyInput) -> list[str]:
+    """Returns digests of all that is asked."""
     call = call_in(given)
-    if call is not None:
-        return with_call(given, call.with_(**_CHANGES_NO_ANSWER))
-    return cast("schema.OperationInput", given).with_(**_NOT_SENT)
+    if call is None:
+        asked = cast("schema.OperationInput", given).with_(**_NOT_SENT)
+        return [type(given).__name__, digest(asked)]
+    asked = with_call(given, call.with_(**_CHANGES_NO_ANSWER))
+    return [type(given).__name__, digest(asked), _order_digest(call)]
 
 
-def _plain(value: object) -> JSONValue:
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in cast("list[object]", value)]
-    names = [getattr(value, name, None) for name in ("provider", "model")]
-    return [type(value).__qualname__, *(name for name in names if isinstance(name, str))]
+def _order_digest(call: ModelCall) -> str:
+    """Returns the SHA-256 of the texts in which the order of keys matters, which `digest` ignores: models fill in the
+    fields of a schema one after the other.
+    """
+    opaque = [part.data for each in call.messages for part in each.parts if isinstance(part, OpaquePart)]
+    texts = [json_of(each) for each in (call.tools, call.hosted_tools, call.output, call.provider_options, opaque)]
+    return hashlib.sha256(b"\n".join(texts)).hexdigest()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ...ports import DeltaStream, Runtime
@@ -68,7 +69,8 @@ class Flights:
         """Ends a flight; only the first end counts."""
         if self._by_key.get(key) is flight:
             self._by_key.pop(key, None)
-            flight.landed.set_result(entry)
+            with suppress(InvalidStateError):  # another thread was faster
+                flight.landed.set_result(entry)
 
 
 class KeptStream:
