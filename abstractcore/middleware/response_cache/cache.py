@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from ...copying import NotCopied
 from ...errors import AbstractCoreError, InvalidInputError, OutputValidationError
 from ...ports import Answer, AnyInput, CacheHit, CallContext, CallEnd, CallNext, OperationResult
-from ...schema import ModelReply
+from ...schema import ModelReply, SchemaError
 from .entries import Entry, copied, entry_for, is_same_question, key_of
 from .flights import Flight, Flights, KeptStream
 from .stores import Entries, MemoryEntries
@@ -77,7 +77,11 @@ class ResponseCache(NotCopied):
         name = context.operation.name
         if not (context.operation.is_chat or name in self._operations) or id(self) in _bypassed.get():
             return next(context)
-        return self._answer(context, next, key_of(context, settings()))
+        try:
+            key = key_of(context, settings())
+        except SchemaError:  # an input with objects that JSON cannot express, such as those of a backend
+            return next(context)
+        return self._answer(context, next, key)
 
     def for_settings(self, digest: Callable[[], str]) -> _OfOneLLM:
         """Returns the middleware of an LLM with these settings: LLMs with others have answers of their own."""
