@@ -67,6 +67,7 @@ from .schema import (
     CallWarning as CallWarning,
     Citation as Citation,
     ContentPart as ContentPart,
+    CostSums as CostSums,
     DocumentPart as DocumentPart,
     EvidenceMap as EvidenceMap,
     FinishReason as FinishReason,

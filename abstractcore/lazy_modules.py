@@ -36,12 +36,16 @@ class LazyImports:
     It sets the `__all__`, `__getattr__` and `__dir__` of the package. For all that reads code (type checkers, editors,
     tools that pack programs) the imports are ordinary ones; `import X as X` marks what is exported. Python 3.15 has
     the statement `lazy from ... import ...` for it.
+
+    `packages` are those that names require, by the name: where one is not installed, `__all__` is without that name,
+    so that `from ... import *` gets the others.
     """
 
-    __slots__ = ("_import", "_modules", "_namespace")
+    __slots__ = ("_import", "_modules", "_namespace", "_packages")
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], **packages: str) -> None:
         self._namespace = namespace
+        self._packages = packages
         self._modules: dict[str, str] = {}
         """The module of each name, relative to the package."""
 
@@ -67,9 +71,16 @@ class LazyImports:
             namespace.pop(name, None)
         imported = {name for name, value in namespace.items() if not isinstance(value, ModuleType)}
         public = {name for name in imported if not name.startswith("_") or name == "__version__"}
-        namespace["__all__"] = sorted(public.union(self._modules))
+        namespace["__all__"] = sorted(public.union(self._modules) - self._not_installed())
         namespace["__getattr__"] = self._attribute
         namespace["__dir__"] = lambda: sorted({*namespace, *self._modules})
+
+    def _not_installed(self) -> set[str]:
+        if not self._packages:
+            return set()
+        from importlib.util import find_spec
+
+        return {name for name, package in self._packages.items() if find_spec(package) is None}
 
     def _attribute(self, name: str) -> Any:
         package = self._namespace["__package__"]

@@ -9,7 +9,7 @@ from typing import Any
 from rounds import Row, Setup, best, cpu_seconds, repeated
 
 from abstractcore import Budget, Price, create_llm
-from abstractcore.budgets import DatabaseLedger, MemoryLedger, charging
+from abstractcore.budgets import DatabaseLedger, MemoryLedger, flush
 from abstractcore.budgets.charging import AttemptCharge
 from abstractcore.budgets.estimates import AttemptEstimate, PricedModel
 from abstractcore.concurrency import drive
@@ -39,7 +39,7 @@ def budgets(setup: Setup) -> list[Row]:
             },
             setup.rounds,
         )
-        charging.flush()
+        flush()
         database.close()
     return [
         Row("a budget's check, in memory", times["check"], goal=_MOST_IN_MEMORY),

@@ -17,7 +17,7 @@ from abstractcore import LLM, CallRecord, Services, create_llm
 from abstractcore.schema import Capture, Message, TextPart, TraceRecord
 from abstractcore.traces import TraceStore
 from abstractcore.traces.rows import encoded
-from abstractcore.traces.spending import SpendChanges
+from abstractcore.traces.spending import KnownSums, SpendChanges
 from tests.postgresql import programs, running_postgresql
 
 _CALLS = 1_000_000
@@ -134,7 +134,7 @@ def _sums(folder: Path, setup: Setup) -> list[Row]:
     record = encoded(_record(), searchable=False).values
     hours = _DAYS * 24
     with store.database.writing() as connection:
-        changes = SpendChanges({})
+        changes = SpendChanges(KnownSums())
         for number in range(100_000 if setup.quick else _CALLS):
             values = {**record, "model": f"model-{number % _MODELS}", "started_at": number % hours * 3_600.0}
             values["tags"] = f'{{"team":"team-{number // hours % _TEAMS}"}}'

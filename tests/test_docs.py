@@ -29,6 +29,7 @@ def test_pages_with_python_blocks_are_known():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
         "catalogue.md",
+        "configuration.md",
         "evidence.md",
         "index.md",
         "mcp.md",

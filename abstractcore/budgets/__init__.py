@@ -7,6 +7,6 @@ from ..lazy_modules import LazyImports as _LazyImports
 from .budget import Budget as Budget, BudgetState as BudgetState
 from .memory import MemoryLedger as MemoryLedger
 
-with _LazyImports(globals()):
-    from .charging import flush as flush
+with _LazyImports(globals(), DatabaseLedger="sqlalchemy"):
     from .database import DatabaseLedger as DatabaseLedger
+    from .settling import flush as flush

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Literal, Self, cast
 
 from ..copying import NotCopied
-from ..errors import BudgetExceededError, InvalidInputError
+from ..errors import InvalidInputError
 from ..lazy_modules import LazyModule
 from ..ports import CallContext
 from ..ports.budgets import Balance, BudgetAccount, BudgetLedger
 from ..ports.middleware import current_budgets
-from ..ports.pricing import as_price
-from ..schema.base_error import one_line, shown
+from ..schema.base_error import one_line
+from .amounts import as_dollars, picodollars, shown_dollars
+from .arguments import (
+    LONGEST_GROUP,
+    TAG,
+    Substitute,
+    Unpriced,
+    checked_by,
+    checked_function,
+    checked_ledger,
+    checked_limit,
+    checked_name,
+    checked_seconds,
+    checked_share,
+    checked_substitute,
+    checked_unpriced,
+    usual_name,
+)
 from .memory import MemoryLedger
 from .windows import Period, Window, check_period, window_at
 
@@ -31,38 +46,19 @@ else:
     database = LazyModule("abstractcore.database")
 
 _log = logging.getLogger("abstractcore")
-_PICODOLLARS: Final = Decimal(10**12)
-_EXACT: Final = Context(prec=60, rounding=ROUND_CEILING, traps=[])
-_MOST_DOLLARS: Final = 4_000_000
-"""What fits into the integers of a database, with what is added to it."""
 _MOST_WARNED: Final = 10_000
 """The accounts of which this process knows that a warning was given. The ledger knows it of all."""
-_LONGEST_GROUP: Final = 200
-_TAG: Final = "tag:"
 _WITHOUT_TAG: Final = "(no tag)"
-
-Unpriced: TypeAlias = Decimal | Literal["refuse", "allow"]
-Substitute: TypeAlias = "Callable[[BudgetExceededError], object] | object"
-"""A model: "provider/model" or an `LLM`; or a function that returns one, or None to let the error be raised."""
-
-
-def picodollars(dollars: Decimal) -> int:
-    """Returns an amount as a whole number of picodollars, rounded up."""
-    return int(_EXACT.to_integral_value(_EXACT.multiply(dollars, _PICODOLLARS)))
-
-
-def as_dollars(amount: int) -> Decimal:
-    """Returns picodollars as US dollars."""
-    dollars = _EXACT.divide(Decimal(amount), _PICODOLLARS).normalize(_EXACT)
-    return Decimal(f"{dollars:f}")
+_NO_DOLLARS: Final = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetState:
     """How much of a budget is used, of one `group` if it counts by something, in US dollars.
 
-    `spent` is what calls have cost, `reserved` the estimates of those that are running. `resets_at` is when the next
-    window begins, in UTC; None without windows.
+    `spent` is what calls have cost: what is `known`, and what is `estimated` of calls that ended without reporting it.
+    `reserved` are the estimates of those that are running. `resets_at` is when the next window begins, in UTC; None
+    without windows.
     """
 
     budget: str
@@ -71,6 +67,12 @@ class BudgetState:
     spent: Decimal
     reserved: Decimal
     resets_at: datetime | None
+    estimated: Decimal = _NO_DOLLARS
+
+    @property
+    def known(self) -> Decimal:
+        """The part of `spent` that providers reported, or that follows from their prices."""
+        return self.spent - self.estimated
 
     def __str__(self) -> str:
         of = "" if self.group is None else f" of {one_line(self.group, 60)!r}"
@@ -99,7 +101,8 @@ class Budget(NotCopied):
 
     `on_warning` gets a `BudgetState` once for each window and group, when `warn_at` (0.8 is 80 %) of the limit is
     spent; without a function, a warning is logged. `ledger` is where the sums are kept: in this process, or a database
-    that processes share, as in "sqlite:///budgets.db", in which a budget has its `name`.
+    that processes share, as in "sqlite:///budgets.db", in which a budget has its `name`. What a single call costs is
+    kept in its process.
 
     Raises `InvalidInputError` for an invalid argument.
     """
@@ -121,16 +124,16 @@ class Budget(NotCopied):
         max_wait: float = 60.0,
         ledger: BudgetLedger | database.Database | str | Path | None = None,
     ) -> None:
-        self.usd = _limit(usd)
+        self.usd = checked_limit(usd)
         self.per: Period | None = check_period(per)
-        self.by = _check_by(by)
-        self.name = _check_name(name) or _usual_name(self.usd, self.per, self.by)
-        self.on_exceeded = _check_substitute(on_exceeded)
-        self.unpriced: Unpriced = _check_unpriced(unpriced)
-        self.warn_at = None if warn_at is None else _share(warn_at)
-        self.on_warning = _check_function(on_warning, warn_at)
-        self.max_wait = _seconds(max_wait)
-        self.ledger: BudgetLedger = _ledger(ledger, self.per)
+        self.by = checked_by(by)
+        self.name = checked_name(name) or usual_name(self.usd, self.per, self.by)
+        self.on_exceeded = checked_substitute(on_exceeded)
+        self.unpriced: Unpriced = checked_unpriced(unpriced)
+        self.warn_at = None if warn_at is None else checked_share(warn_at)
+        self.on_warning = checked_function(on_warning, warn_at)
+        self.max_wait = checked_seconds(max_wait)
+        self.ledger: BudgetLedger = checked_ledger(ledger, self.per)
         self.limit = picodollars(self.usd)
         """In picodollars."""
         self._warning_at = None if self.warn_at is None else int(self.limit * self.warn_at)
@@ -146,7 +149,7 @@ class Budget(NotCopied):
         elif self.by == "provider":
             group = given.provider
         elif self.by is not None:
-            group = given.tags.get(self.by[len(_TAG) :], _WITHOUT_TAG)
+            group = given.tags.get(self.by[len(TAG) :], _WITHOUT_TAG)
         return self._account(group, now, context.trace_id), group
 
     def state(self, group: str | None = None, *, at: float | None = None) -> BudgetState:
@@ -160,7 +163,7 @@ class Budget(NotCopied):
         if (group is None) != (self.by is None):
             problem = "expected None: the budget counts by nothing" if self.by is None else f"expected a {self.by}"
             raise InvalidInputError(problem, path="group")
-        from .charging import flush
+        from .settling import flush
 
         flush()
         now = time.time() if at is None else at
@@ -169,9 +172,8 @@ class Budget(NotCopied):
 
     def state_of(self, account: BudgetAccount, group: str | None, balance: Balance) -> BudgetState:
         """Returns the state of an account with a balance."""
-        return BudgetState(
-            self.name, group, self.usd, as_dollars(balance.spent), as_dollars(balance.reserved), self.resets_at(account)
-        )
+        spent, reserved, estimated = map(as_dollars, balance)
+        return BudgetState(self.name, group, self.usd, spent, reserved, self.resets_at(account), estimated)
 
     def warn(self, account: BudgetAccount, group: str | None, balance: Balance) -> None:
         """Warns if so much is spent, unless this or another process has: calls `on_warning`, whose exceptions are
@@ -192,6 +194,12 @@ class Budget(NotCopied):
             self.on_warning(state)
         except Exception:
             _log.exception("on_warning of the budget %r failed", self.name)
+
+    def forget_call(self, context: CallContext) -> None:
+        """Drops the account of a call that has ended, of a budget of each call."""
+        if isinstance(self.ledger, MemoryLedger):
+            account, _ = self.account(context, context.started_at)
+            self.ledger.forget(account)
 
     def resets_at(self, account: BudgetAccount) -> datetime | None:
         """Returns when the window of an account ends; None for one that is not of a window."""
@@ -219,16 +227,10 @@ class Budget(NotCopied):
         window = self._window
         if window is None or not window.has(now) or self.per == "call":
             window = self._window = window_at(self.per, now)
-        if group is not None and (len(group) > _LONGEST_GROUP or not group.isprintable()):
+        if group is not None and (len(group) > LONGEST_GROUP or not group.isprintable()):
             group = hashlib.sha256(group.encode("utf-8", "surrogatepass")).hexdigest()
         part = trace_id if self.per == "call" else window.name
         return BudgetAccount(f"{self.name}|{part}|{group or ''}", self.limit, window.ends_at)
-
-
-def shown_dollars(amount: Decimal) -> str:
-    """Returns an amount for messages, as in `$5.00` or `$0.000125`: two digits that count at least."""
-    digits = 2 if amount == 0 else max(2, 1 - amount.adjusted())
-    return f"${amount:.{digits}f}"
 
 
 def checked_budgets(given: object) -> tuple[Budget, ...]:
@@ -241,102 +243,3 @@ def checked_budgets(given: object) -> tuple[Budget, ...]:
             problem = f"expected a Budget, got {type(each).__name__}"
             raise InvalidInputError(problem, path=f"budgets[{index}]", hint=hint)
     return tuple(dict.fromkeys(cast("list[Budget]", given)))
-
-
-def _limit(given: object) -> Decimal:
-    if isinstance(given, str):
-        hint = "For example: usd=5 or usd=Decimal('0.25')."
-        raise InvalidInputError("expected a number, got str", path="usd", hint=hint)
-    usd = as_price(given, "usd")
-    if not 0 < usd <= _MOST_DOLLARS:
-        raise InvalidInputError(
-            f"expected US dollars above 0 and up to {_MOST_DOLLARS:,}, got {shown(given)}",
-            path="usd",
-            hint="Give an amount above 0; a budget of 0 would refuse every call." if usd == 0 else None,
-        )
-    if picodollars(usd) != usd * _PICODOLLARS:
-        raise InvalidInputError("expected at most 12 decimal places", path="usd")
-    return usd
-
-
-def _check_by(given: object) -> str | None:
-    if given is None or given in ("model", "provider"):
-        return cast("str | None", given)
-    if isinstance(given, str) and given.startswith(_TAG) and len(given) > len(_TAG):
-        return given
-    raise InvalidInputError(
-        f"expected 'tag:NAME', 'model', 'provider' or None, got {shown(given)}",
-        path="by",
-        hint="For example: by='tag:user', for calls with tags={'user': ...}.",
-    )
-
-
-def _check_name(given: object) -> str | None:
-    if given is None:
-        return None
-    if isinstance(given, str) and 0 < len(given) <= _LONGEST_GROUP and given.isprintable() and "|" not in given:
-        return given
-    raise InvalidInputError(f"expected a short text without '|', got {shown(given)}", path="name")
-
-
-def _usual_name(usd: Decimal, per: Period | None, by: str | None) -> str:
-    return f"{shown_dollars(usd)}{f' per {per}' if per else ''}{f' by {by}' if by else ''}"
-
-
-def _check_substitute(given: object) -> object:
-    if given is None or (isinstance(given, str) and given != "raise" and not all(given.partition("/"))):
-        raise InvalidInputError(
-            f"expected 'raise', 'PROVIDER/MODEL', an LLM or a function, got {shown(given)}",
-            path="on_exceeded",
-            hint="For example: on_exceeded='openai/gpt-5.4-mini'.",
-        )
-    if not isinstance(given, str) and not callable(given) and not hasattr(given, "generate"):
-        problem = f"expected 'raise', 'PROVIDER/MODEL', an LLM or a function, got {type(given).__name__}"
-        raise InvalidInputError(problem, path="on_exceeded")
-    return given
-
-
-def _check_unpriced(given: object) -> Unpriced:
-    if given in ("refuse", "allow"):
-        return cast("Unpriced", given)
-    return as_price(given, "unpriced")
-
-
-def _share(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
-        raise InvalidInputError(
-            f"expected a share above 0 and up to 1, got {shown(given)}", path="warn_at", hint="0.8 is 80 %."
-        )
-    return float(given)
-
-
-def _check_function(given: object, warn_at: object) -> Callable[[BudgetState], object] | None:
-    if given is None:
-        return None
-    if not callable(given):
-        raise InvalidInputError(f"expected a function, got {type(given).__name__}", path="on_warning")
-    if warn_at is None:
-        raise InvalidInputError("has no effect without warn_at", path="on_warning", hint="For example: warn_at=0.8.")
-    return cast("Callable[[BudgetState], object]", given)
-
-
-def _seconds(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < math.inf:
-        raise InvalidInputError(f"expected seconds of at least 0, got {shown(given)}", path="max_wait")
-    return float(given)
-
-
-def _ledger(given: object, per: Period | None) -> BudgetLedger:
-    """Returns where the sums are kept; those of a single call always in this process, which makes it."""
-    methods = ("reserve", "settle", "release", "balance", "mark_warned")
-    is_ledger = hasattr(given, "blocks") and all(callable(getattr(given, name, None)) for name in methods)
-    if given is None or per == "call":
-        return MemoryLedger()
-    if is_ledger:
-        return cast("BudgetLedger", given)
-    if not isinstance(given, str | Path | database.Database):
-        problem = f"expected a path, a URL or a ledger, got {type(given).__name__}"
-        raise InvalidInputError(problem, path="ledger", hint="For example: ledger='sqlite:///budgets.db'.")
-    from .database import DatabaseLedger
-
-    return DatabaseLedger(Path(given) if isinstance(given, str) and "://" not in given else given)

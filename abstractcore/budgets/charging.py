@@ -6,17 +6,14 @@ no answer waits for it, and it happens even if the call is cancelled.
 
 from __future__ import annotations
 
-import atexit
 import logging
-import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..concurrency import off_loop
-from ..concurrency.background import ProcessWorker
 from ..errors import (
     AbstractCoreError,
     BackendError,
@@ -40,8 +37,10 @@ from ..ports import (
 from ..ports.budgets import Balance, BudgetAccount
 from ..schema import CallWarning, ModelReply
 from ..schema.base_error import one_line
-from .budget import Budget, as_dollars, picodollars, shown_dollars
-from .estimates import Amount, AttemptEstimate, PricedModel, size_of_input
+from .amounts import Amount, as_dollars, picodollars, shown_dollars
+from .budget import Budget
+from .estimates import AttemptEstimate, PricedModel, size_of_input
+from .settling import Reservation, in_order, release, settle
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.1
@@ -49,26 +48,19 @@ _EXPIRY_SECONDS: Final = 3_600.0
 """How long a call without a time limit may keep its reservation. One that takes longer is settled nevertheless."""
 _LATE_SECONDS: Final = 60.0
 """How much later than the end of its call a reservation expires."""
-_LAST_SECONDS: Final = 5.0
 _NO_LIMIT: Final = 2**62
 _MOST_TEXT: Final = 256 * 1024
 _SENT_NEVERTHELESS: Final = (BackendError, CallInterruptedError, StreamInterruptedError)
 _log = logging.getLogger("abstractcore")
-_worker: Final = ProcessWorker("abstractcore-budgets")
-_flushed_at_exit: Final = set[int]()
-atexit.register(_worker.flush, _LAST_SECONDS)
 
 
-def flush(timeout: float | None = None) -> bool:
-    """Waits up to `timeout` seconds until what ended is written to databases; returns whether it is."""
-    return _worker.flush(timeout)
+_refusing: Final = WeakKeyDictionary[BudgetExceededError, Budget]()
+"""Budgets by what they refused with: two of them may have the same name, in different ledgers."""
 
 
-class _Reservation(NamedTuple):
-    budget: Budget
-    account: BudgetAccount
-    group: str | None
-    id: int
+def refusing_budget(error: BudgetExceededError) -> Budget | None:
+    """Returns the budget that raised an error in this process."""
+    return _refusing.get(error)
 
 
 class _Before(NamedTuple):
@@ -108,6 +100,7 @@ class _Refusal(NamedTuple):
         error.budget, error.group, error.needed = budget.name, self.group, needed
         error.limit, error.spent, error.reserved = state.limit, state.spent, state.reserved
         error.resets_at = state.resets_at
+        _refusing[error] = budget
         return error
 
 
@@ -141,9 +134,9 @@ def count_spent(budgets: Sequence[Budget], context: CallContext, dollars: Decima
         def count(budget: Budget = budget, account: BudgetAccount = account, group: str | None = group) -> None:
             id = budget.ledger.reserve(account._replace(limit=_NO_LIMIT), 0, now, now + _LATE_SECONDS)
             if not isinstance(id, Balance):
-                _settle(_Reservation(budget, account, group, id), amount)
+                settle(Reservation(budget, account, group, id), amount)
 
-        _in_order(budget, count)
+        in_order(budget, count)
 
 
 class AttemptCharge:
@@ -154,7 +147,7 @@ class AttemptCharge:
         self._context = context
         self._estimate = estimate
         self._expected = Amount(None)
-        self._reserved: list[_Reservation] = []
+        self._reserved: list[Reservation] = []
         self._is_abandoned = False
 
     async def reserve(self) -> None:
@@ -177,8 +170,9 @@ class AttemptCharge:
 
     def end(self, answer: ModelReply | OperationResult[Any], before: int) -> None:
         """Settles a complete answer, whose responses are those after `before`."""
-        if isinstance(answer, OperationResult) and getattr(answer.value, "finish_reason", None) == "paused":
-            self._release()  # a stored reply that is not finished: its tokens are charged when it is
+        reply = answer if isinstance(answer, ModelReply) else answer.value
+        if getattr(reply, "finish_reason", None) == "paused" and not answer.usage.input:
+            self._release()  # made in the background: its tokens are charged when the finished reply is read
             return
         self._settle(self._estimate.of_responses(self._context.responses[before:], self._expected))
 
@@ -216,10 +210,10 @@ class AttemptCharge:
         def reserve() -> int | Balance:
             found = ledger.reserve(account, amount, now, expires_at)
             if not isinstance(found, Balance):
-                reservation = _Reservation(budget, account, group, found)
+                reservation = Reservation(budget, account, group, found)
                 self._reserved.append(reservation)
                 if self._is_abandoned:
-                    _release(reservation)
+                    release(reservation)
             return found
 
         try:
@@ -257,11 +251,12 @@ class AttemptCharge:
     def _settle(self, amount: Amount) -> None:
         taken = self._take()
         for index, each in enumerate(taken, 1):
-            spent = amount.picodollars
+            spent, estimated = amount.picodollars, amount.estimated
             if spent is None:
                 spent = 0 if isinstance(each.budget.unpriced, str) else picodollars(each.budget.unpriced)
+                estimated = spent
             try:
-                _in_order(each.budget, partial(_settle, each, spent))
+                in_order(each.budget, partial(settle, each, spent, estimated))
             except BaseException:  # Ctrl-C, or SystemExit in on_warning: it ends the call, and counts in all budgets
                 self._reserved = taken[index:]
                 self._settle(amount)
@@ -269,47 +264,11 @@ class AttemptCharge:
 
     def _release(self) -> None:
         for each in self._take():
-            _release(each)
+            release(each)
 
-    def _take(self) -> list[_Reservation]:
+    def _take(self) -> list[Reservation]:
         taken, self._reserved = self._reserved, []
         return taken
-
-
-def _flush_at_exit() -> None:
-    """Has what is queued written at the end of a process of `multiprocessing`, which calls no function of `atexit`."""
-    process = os.getpid()
-    if process not in _flushed_at_exit:
-        _flushed_at_exit.add(process)
-        util = sys.modules.get("multiprocessing.util")
-        if util is not None:
-            util.Finalize(None, _worker.flush, (_LAST_SECONDS,), exitpriority=0)
-
-
-def _in_order(budget: Budget, end: Callable[[], object]) -> None:
-    """Ends a reservation here, or in the worker where that waits for a database."""
-    if budget.ledger.blocks:
-        try:
-            _flush_at_exit()
-            _worker.begun().put(end)
-            return
-        except RuntimeError:  # the interpreter shuts down
-            pass
-    try:
-        end()
-    except Exception:
-        _log.exception("the end of a reservation of the budget %r was not counted", budget.name)
-
-
-def _release(reservation: _Reservation) -> None:
-    budget = reservation.budget
-    _in_order(budget, partial(budget.ledger.release, reservation.account, reservation.id))
-
-
-def _settle(reservation: _Reservation, amount: int) -> None:
-    budget, account = reservation.budget, reservation.account
-    balance = budget.ledger.settle(account, reservation.id, amount)
-    budget.warn(account, reservation.group, balance)
 
 
 def _may_be_charged(error: BaseException, context: CallContext, before: _Before) -> bool:

@@ -35,6 +35,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    text,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
@@ -51,6 +52,7 @@ _accounts = Table(
     _tables,
     Column("key", Text, primary_key=True),
     Column("spent", BigInteger, nullable=False),
+    Column("estimated", BigInteger, nullable=False, server_default="0"),
     Column("reserved", BigInteger, nullable=False),
     Column("warned", Boolean, nullable=False),
     Column("ends_at", Float(53), index=True),
@@ -64,7 +66,13 @@ _reservations = Table(
     Column("expires_at", Float(53), nullable=False),
     Index("budget_reservations_expiry", "key", "expires_at"),
 )
-SCHEMA: Final = Schema("budgets_version", _tables, 1)
+
+
+def _add_estimated(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE budget_accounts ADD COLUMN estimated BIGINT NOT NULL DEFAULT 0"))
+
+
+SCHEMA: Final = Schema("budgets_version", _tables, 2, {2: _add_estimated})
 
 _this = _accounts.c.key == bindparam("account")
 _given: Any = bindparam("given", type_=BigInteger)
@@ -79,13 +87,20 @@ _note = Statement(
         id=bindparam("id"), key=bindparam("account"), amount=bindparam("given"), expires_at=bindparam("expires")
     )
 )
-_balance = Statement(select(_accounts.c.spent, _accounts.c.reserved).where(_this))
-_locked = Statement(select(_accounts.c.spent, _accounts.c.reserved).where(_this).with_for_update())
+_sums = select(_accounts.c.spent, _accounts.c.reserved, _accounts.c.estimated).where(_this)
+_balance = Statement(_sums)
+_locked = Statement(_sums.with_for_update())
 _of_id = _reservations.c.id == bindparam("id")
 _found = Statement(select(_reservations.c.amount).where(_of_id))
 _ended = Statement(delete(_reservations).where(_of_id))
 _settle = Statement(
-    update(_accounts).where(_this).values(spent=_accounts.c.spent + _given, reserved=_accounts.c.reserved - _held)
+    update(_accounts)
+    .where(_this)
+    .values(
+        spent=_accounts.c.spent + _given,
+        estimated=_accounts.c.estimated + bindparam("part", type_=BigInteger),
+        reserved=_accounts.c.reserved - _held,
+    )
 )
 _is_late = (
     _reservations.c.key == bindparam("account"),
@@ -103,7 +118,7 @@ _forget = Statement(delete(_accounts).where(_is_past))
 _new: dict[str, Any] = {
     name: Statement(
         dialect.insert(_accounts)
-        .values(key=bindparam("account"), spent=0, reserved=0, warned=False, ends_at=bindparam("ends"))
+        .values(key=bindparam("account"), spent=0, estimated=0, reserved=0, warned=False, ends_at=bindparam("ends"))
         .on_conflict_do_nothing()
     )
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
@@ -126,36 +141,44 @@ class DatabaseLedger:
         else:
             self.database = Database(place, schema=SCHEMA)
 
-    @writes
-    def reserve(
-        self, connection: Connection, account: BudgetAccount, amount: int, now: float, expires_at: float
-    ) -> int | Balance:
+    def reserve(self, account: BudgetAccount, amount: int, now: float, expires_at: float) -> int | Balance:
         """As `BudgetLedger.reserve`: one conditional UPDATE, and the reservation with its expiry."""
+        id = secrets.randbits(63)
+        try:
+            return self._reserve(account, id, amount, now, expires_at)
+        except CommitUnknownError:
+            found = self._reserved(account, id)
+            return self._reserve(account, id, amount, now, expires_at) if found is None else found
+
+    @reads
+    def _reserved(self, connection: Connection, account: BudgetAccount, id: int) -> int | None:
+        """Returns the id of a reservation, if it was committed."""
+        return None if _found.first(connection, id=id) is None else id
+
+    @writes
+    def _reserve(
+        self, connection: Connection, account: BudgetAccount, id: int, amount: int, now: float, expires_at: float
+    ) -> int | Balance:
         values = {"account": account.key, "given": min(amount, _MOST // 4), "most": account.limit}
         fits = bool(_reserve.run(connection, **values))
         if not fits and self._makes_room(connection, account, now):
             fits = bool(_reserve.run(connection, **values))
         if not fits:
             return _balance_of(connection, account)
-        id = secrets.randbits(63)
         _note.run(connection, id=id, account=account.key, given=values["given"], expires=expires_at)
         return id
 
-    def settle(self, account: BudgetAccount, id: int, amount: int) -> Balance:
+    def settle(self, account: BudgetAccount, id: int, amount: int, estimated: int = 0) -> Balance:
         """As `BudgetLedger.settle`."""
+        amount, estimated = min(amount, _MOST // 4), min(estimated, _MOST // 4)
         try:
-            return self._settle(account, id, amount)
+            return self._end(account, id, amount, estimated)
         except CommitUnknownError:
-            return self._settle(account, id, amount)  # without effect if it was committed
+            return self._end(account, id, amount, estimated)  # without effect if it was committed
 
-    @writes
-    def _settle(self, connection: Connection, account: BudgetAccount, id: int, amount: int) -> Balance:
-        return self._end(connection, account, id, min(amount, _MOST // 4))
-
-    @writes
-    def release(self, connection: Connection, account: BudgetAccount, id: int) -> None:
+    def release(self, account: BudgetAccount, id: int) -> None:
         """As `BudgetLedger.release`."""
-        self._end(connection, account, id, 0)
+        self.settle(account, id, 0)
 
     @reads
     def balance(self, connection: Connection, account: BudgetAccount, now: float) -> Balance:
@@ -184,19 +207,20 @@ class DatabaseLedger:
         late = int(_late.first(connection, account=account.key, now=now).amount)
         if late:
             _expire.run(connection, account=account.key, now=now)
-            _settle.run(connection, account=account.key, given=0, held=late)
+            _settle.run(connection, account=account.key, given=0, part=0, held=late)
         return late > 0
 
-    def _end(self, connection: Connection, account: BudgetAccount, id: int, amount: int) -> Balance:
+    @writes
+    def _end(self, connection: Connection, account: BudgetAccount, id: int, amount: int, estimated: int) -> Balance:
         before = _locked.first(connection, account=account.key)
         found = _found.first(connection, id=id)
         if before is None or found is None:
-            return Balance() if before is None else Balance(before.spent, before.reserved)
+            return Balance() if before is None else Balance(*before)
         _ended.run(connection, id=id)
-        _settle.run(connection, account=account.key, given=amount, held=found.amount)
-        return Balance(before.spent + amount, before.reserved - found.amount)
+        _settle.run(connection, account=account.key, given=amount, part=estimated, held=found.amount)
+        return Balance(before.spent + amount, before.reserved - found.amount, before.estimated + estimated)
 
 
 def _balance_of(connection: Connection, account: BudgetAccount) -> Balance:
     found = _balance.first(connection, account=account.key)
-    return Balance() if found is None else Balance(found.spent, found.reserved)
+    return Balance() if found is None else Balance(*found)

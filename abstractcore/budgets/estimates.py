@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Final, NamedTuple, cast
+from decimal import Decimal
+from typing import Any, Final, cast
 
 from ..files.token_estimates import estimated_tokens
 from ..ports import Attempt, BilledResponse, CallContext, ModelProfile, Pricing
@@ -17,21 +18,15 @@ from ..ports.middleware import call_in
 from ..schema import Billing, ModelCall, Usage, content_size, size_of
 from ..schema.token_counts import text_tokens
 from ..telemetry.costs import MARGIN, charge_of
-from .budget import picodollars
+from .amounts import Amount, picodollars
 
 _FIRST_OUTPUT: Final = 256
 """The output of a model that has not answered yet in this process, in tokens."""
 _LEAST_OUTPUT: Final = 1
 _WEIGHT: Final = 0.125
+_NO_DOLLARS: Final = Decimal(0)
 _MOST_KNOWN: Final = 4096
 """Models and operations whose usual sizes are kept, and costs of sizes."""
-
-
-class Amount(NamedTuple):
-    """An amount in picodollars; None and the reason if no price is known."""
-
-    picodollars: int | None
-    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -104,23 +99,24 @@ class AttemptEstimate:
         """Returns what responses have cost, or about so where they have not reported it; without a price of one, what
         was `expected`. Later estimates are made of it.
         """
-        total = 0
+        known = estimated = 0
         for response in responses:
             cost = charge_of(response, self._pricing)
-            known = [each for each in (cost.cost, cost.estimated_cost) if each is not None]
-            if known:
-                total += sum(map(picodollars, known))
+            if cost.cost is not None or cost.estimated_cost is not None:
+                known += picodollars(cost.cost or _NO_DOLLARS)
+                estimated += picodollars(cost.estimated_cost or _NO_DOLLARS)
                 self._learn(response)
             elif expected.picodollars is None:
                 return Amount(None, cost.cost_reason or "")
             else:
-                total += expected.picodollars
+                estimated += expected.picodollars
         if not responses:
-            return expected
+            return expected._replace(estimated=expected.picodollars or 0)
+        total = known + estimated
         if len(self._usual_costs) >= _MOST_KNOWN:
             self._usual_costs.clear()
         self._usual_costs[self._key] = _towards(self._usual_costs.get(self._key), total)
-        return Amount(total)
+        return Amount(total, estimated=estimated)
 
     def _learn(self, response: BilledResponse) -> None:
         usual, usage = self._usual, response.usage

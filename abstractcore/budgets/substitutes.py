@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from ..errors import BudgetExceededError
-from ..ports import Answer, CallContext, CallNext
+from ..ports import Answer, CallContext, CallEnd, CallNext
 from ..ports.middleware import current_budgets
 from ..schema import CallWarning
 from ..telemetry.costs import conversion_costs
 from .budget import Budget
-from .charging import count_spent
+from .charging import count_spent, refusing_budget
 
 
 async def call_with_budgets(
@@ -24,7 +24,8 @@ async def call_with_budgets(
     """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
-    context.count_cost = partial(count_spent, budgets, context)
+    after_it = tuple(each for each in budgets if each.per != "call")  # tools are run when the call has ended
+    context.count_cost = partial(count_spent, after_it, context)
     token, warnings = current_budgets.set(budgets), len(context.warnings)
     try:
         try:
@@ -41,13 +42,21 @@ async def call_with_budgets(
         converted = conversion_costs(context.decisions)
         if converted:
             count_spent(budgets, context, converted)
+        for budget in budgets:
+            if budget.per == "call":  # at the end, after what a stream has cost is settled
+                context.at_end.append(partial(_forget, budget, context))
+
+
+def _forget(budget: Budget, context: CallContext, end: CallEnd) -> None:
+    budget.forget_call(context)
 
 
 def _refusing(budgets: Sequence[Budget], error: BudgetExceededError, context: CallContext) -> Budget | None:
     """Returns the budget that refused a call which another model can make."""
     if not context.operation.is_chat or context.pricing is not None:
         return None
-    return next((each for each in budgets if each.name == error.budget and each.on_exceeded != "raise"), None)
+    budget = refusing_budget(error)
+    return budget if budget is not None and budget in budgets and budget.on_exceeded != "raise" else None
 
 
 async def _substitute(budget: Budget, error: BudgetExceededError, context: CallContext) -> object:

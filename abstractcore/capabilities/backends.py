@@ -40,7 +40,7 @@ class Backend:
 
     @property
     def is_local(self) -> bool:
-        """Whether it costs nothing."""
+        """Whether it costs nothing itself."""
         return self._attribute("is_local") is True
 
     @property

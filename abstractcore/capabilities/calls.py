@@ -97,7 +97,9 @@ class BackendCalls:
         )
         without_key = partial(self._backends.without_key, backend, request.method)
         progress = options.get("on_progress")
-        invocation = Invocation(backend.id, request.method, method, reader, without_key, on_progress=progress)
+        invocation = Invocation(
+            backend.id, request.method, method, reader, without_key, backend.is_local, on_progress=progress
+        )
         clock = self._caller.services.clock
         served = pipeline.answered_by(
             invocation.operation,

@@ -26,6 +26,7 @@ from ..errors import (
 )
 from ..ports import Answer, Attempt, BilledResponse, CallContext, Feed, Interruption, Operation, Runtime
 from ..ports.capabilities import Made, MediaBytes
+from ..ports.middleware import enclosing_call
 from ..registry import failure_text
 from ..schema import (
     EMPTY,
@@ -64,10 +65,11 @@ class CurrentCall:
     @contextmanager
     def running(self) -> Generator[None]:
         """Makes this the current call of the block, and of threads and tasks that it starts."""
-        token = _current.set(self)
+        token, enclosing = _current.set(self), enclosing_call.set(self.context)
         try:
             yield
         finally:
+            enclosing_call.reset(enclosing)
             _current.reset(token)
 
 
@@ -100,7 +102,7 @@ class BackendInput(OperationInput):
 class Invocation:
     """A call of `method`, a method of the backend `backend_id`.
 
-    `without_key` returns the error to raise where the backend has no key.
+    `without_key` returns the error to raise where the backend has no key. One that `is_local` costs nothing itself.
     """
 
     backend_id: str
@@ -108,6 +110,7 @@ class Invocation:
     method: Callable[..., object]
     reader: ResultReader
     without_key: Callable[[AuthenticationError], AbstractCoreError]
+    is_local: bool = False
     on_progress: Callable[[CallProgress], object] | None = None
 
     @property
@@ -152,6 +155,7 @@ class Invocation:
             if len(context.attempts) == before:
                 seconds = context.runtime.now() - began
                 name = None if failure is None else type(failure).__name__
+                context.unsent += int(self.is_local)
                 context.attempts.append(AttemptRecord(before + 1, started_at, seconds, error=name))
 
     async def _call_method(self, given: BackendInput, context: CallContext) -> object:

@@ -7,10 +7,10 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from ..ports import TRANSCRIBE, Caption, RecordingLimits, Transcription, TranscriptionRules, VoiceSample
+from ..registry import is_weights
 from ..schema import AudioPart, Billing, CallWarning, GenerateResponse, ImagePart, Usage
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def is_of_provider(model: object, registry: Registry) -> bool:
     if not isinstance(model, str):
         return True
     provider, slash, rest = model.partition("/")
-    if not (provider and slash and rest) or provider.startswith((".", "~")) or "\\" in model or Path(model).exists():
+    if not (provider and slash and rest) or is_weights(model):
         return False
     registry.provider(provider, rest)
     return True

@@ -22,9 +22,10 @@ from ..ports import (
     ProviderServices,
     ProviderSession,
 )
-from ..registry import failures_of
+from ..registry import failures_of, is_misspelt_provider
 from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
+from .configured import create_as_configured, provider_defaults
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
 from .option_names import OptionNames
@@ -34,7 +35,6 @@ from .option_values import (
     extra_headers,
     frozen_option,
     media_policy,
-    merge_options,
     seconds,
 )
 from .options import CALL_OPTIONS
@@ -92,12 +92,19 @@ def create_llm(
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     services.check_media_policy()
+    return create_as_configured(partial(_create, arguments, services), provider, model, options, services)
+
+
+def _create(
+    arguments: LLMArguments, services: Services, provider: str | None, model: str | None, options: Mapping[str, Any]
+) -> LLM:
+    """Returns the LLM of a provider and a model; `options` are those of the program, and of a named LLM."""
     name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
     names = OptionNames(name, CREATE_OPTIONS)
     names.check(options, known, f"the provider {name!r}", services.registry.capabilities)
-    given = merge_options({}, options)
+    given, default_url = provider_defaults(name, options, services)
     _check_defaults(given)
     if _is_set(given.get("transcription_model")):
         from .auxiliary_models import is_of_provider
@@ -110,7 +117,7 @@ def create_llm(
     given["headers"] = extra_headers(given.get("headers"))
     secrets = Secrets(credentials_of(given))
     scrub_logs(secrets)
-    session = _session(chosen, model, given, services, secrets)
+    session = _session(chosen, model, given, services, secrets, default_url)
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
@@ -158,14 +165,19 @@ def create_llm(
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
-    """Returns the names of provider and model, from two arguments or from `provider/model` in one."""
+    """Returns the names of provider and model, from two arguments or from `provider/model` in one.
+
+    The name of the provider may have a typo, which looking it up reports.
+    """
     for path, given in (("provider", provider), ("model", model)):
         if given is not None and not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a name, got {type(given).__name__}", path=path)
     if provider is None:
         name, _, rest = (model or "").partition("/")
-        names_provider = rest and name in registry.providers and not rest.endswith(_WEIGHTS)
-        return (name, rest) if names_provider else (_DEFAULT_PROVIDER, model)
+        providers = registry.providers
+        if rest and not rest.endswith(_WEIGHTS) and (name in providers or is_misspelt_provider(name, rest, providers)):
+            return name, rest
+        return _DEFAULT_PROVIDER, model
     name, slash, rest = provider.partition("/")
     if slash and model is not None:
         raise InvalidInputError(f"two models given, {rest!r} and {model!r}", path="model", hint="Pass only one.")
@@ -223,7 +235,12 @@ def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
 
 
 def _session(
-    provider: Provider, model: str | None, given: dict[str, Any], services: Services, secrets: Secrets
+    provider: Provider,
+    model: str | None,
+    given: dict[str, Any],
+    services: Services,
+    secrets: Secrets,
+    default_url: str | None,
 ) -> ProviderSession:
     config = ProviderConfig(
         provider=provider.name,
@@ -232,6 +249,7 @@ def _session(
         api_key=given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
+        default_url=default_url,
     )
     facts = _facts(given)
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))

@@ -7,10 +7,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from inspect import iscoroutinefunction
-from typing import Any, NamedTuple, TypeVar, cast, get_args
+from typing import Any, NamedTuple, TypeVar, cast
 
 from .. import schema
 from ..errors import InvalidInputError
+from ..files.media_kinds import MEDIA_KINDS, media_history
 from ..ports import Interruption
 from ..registry.suggestions import name_hint
 from ..schema import (
@@ -18,8 +19,6 @@ from ..schema import (
     MEDIA_RULES,
     NO_OPTIONS,
     HostedTool,
-    MediaHistory,
-    MediaKind,
     MediaPart,
     MediaProgress,
     Message,
@@ -45,8 +44,6 @@ SAMPLING_OPTIONS = (
 )
 _SAMPLING = frozenset({*SAMPLING_OPTIONS, "stop"})
 _DEFAULT_SAMPLING = Sampling()
-MEDIA_KINDS: tuple[MediaKind, ...] = ("text", "image", "audio", "video", "document")
-_HISTORIES: tuple[MediaHistory, ...] = get_args(MediaHistory)
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 """Names and values of RFC 9110, section 5; servers disagree about values outside ASCII."""
@@ -106,33 +103,6 @@ def media_policy(value: object) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"expected a policy or a mapping, got {type(value).__name__}", path="media_policy")
     return value  # pyright: ignore[reportUnknownVariableType] - its items are checked in the call
-
-
-def media_history(value: object) -> Mapping[str, str]:
-    """Returns how files of earlier turns are sent, by kind, from one value for all kinds or a mapping; raises
-    `InvalidInputError`.
-    """
-    if isinstance(value, str):
-        return dict.fromkeys(MEDIA_KINDS, _history(value, "media_history"))
-    if not isinstance(value, Mapping):
-        raise InvalidInputError(
-            f"expected {' or '.join(map(repr, _HISTORIES))}, or a mapping by kind, got {type(value).__name__}",
-            path="media_history",
-            hint="For example: media_history='text', or media_history={'image': 'text'}.",
-        )
-    given = cast("Mapping[object, object]", value)
-    for kind in given:
-        if kind not in MEDIA_KINDS:
-            hint = name_hint(kind, MEDIA_KINDS, "kinds of files", "docs/media.md")
-            raise InvalidInputError(f"unknown kind {shown(kind)}", path="media_history", hint=hint)
-    return {cast(str, kind): _history(each, f"media_history.{kind}") for kind, each in given.items()}
-
-
-def _history(value: object, path: str) -> str:
-    if not isinstance(value, str) or value not in _HISTORIES:
-        hint = name_hint(value, _HISTORIES, "values", "docs/media.md")
-        raise InvalidInputError(f"{shown(value)} is not one of {', '.join(_HISTORIES)}", path=path, hint=hint)
-    return value
 
 
 def frozen_option(value: object) -> object:

@@ -10,11 +10,13 @@ import os
 import random
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
+from ..catalogue.catalogue import FileCatalogue, config_file_path, exists
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.functions import spare_cores
 from ..copying import NotCopied
@@ -27,17 +29,17 @@ from ..telemetry import Recorder, Records, Subscriber, Subscription, default_rec
 from . import option_values
 
 if TYPE_CHECKING:
+    from .. import configuration as user_configuration
     from .. import transport
     from ..concurrency.process_pool import ProcessPool
     from ..files import loading
     from ..transport import aiohttp_http, pycurl_http
-    from . import configuration as user_configuration
 else:
     aiohttp_http = LazyModule("abstractcore.transport.aiohttp_http")
     pycurl_http = LazyModule("abstractcore.transport.pycurl_http")
     loading = LazyModule("abstractcore.files.loading")
     transport = LazyModule("abstractcore.transport")
-    user_configuration = LazyModule("abstractcore.client.configuration")
+    user_configuration = LazyModule("abstractcore.configuration")
 
 _LAST_RECORDS_SECONDS = 2.0
 _TRACES_VARIABLE = "ABSTRACTCORE_TRACES"
@@ -192,8 +194,6 @@ class Services(NotCopied):
     def catalogue(self) -> ModelCatalogue:
         """What is known about models: the files of plugins, and the user's own."""
         if self._catalogue is None:
-            from ..catalogue import FileCatalogue
-
             self._catalogue = FileCatalogue(
                 lambda: self.registry.catalogues, self.environment, time=self.clock.time_of_day
             )
@@ -201,28 +201,24 @@ class Services(NotCopied):
 
     @property
     def configuration(self) -> user_configuration.Configuration:
-        """What holds for kinds of files for which a call sets nothing, read once from the user's `config.toml`, unless
-        it was given. Raises `ConfigurationError` with the file and key of an invalid setting.
+        """What holds for LLMs for which a program sets nothing, read once from the user's `config.toml`; `media_policy`
+        and `media_history` as they were given, if they were. Raises `ConfigurationError` with the file, line and column
+        of an invalid setting.
         """
         if self._configuration is None:
-            from .configuration import Configuration, read_configuration
-
-            policy, history = self._media_policy, self._media_history
-            found = Configuration()
-            if policy is None or history is None:
-                found = read_configuration(self.environment, self.registry.media_handlers)
-            policies = found.media_policy if policy is None else policy
-            histories = found.media_history if history is None else history
-            self._configuration = Configuration(cast(Any, policies), cast(Any, histories))
+            found, (path, is_named) = user_configuration.Configuration(), config_file_path(self.environment)
+            if is_named or exists(path):
+                handlers, providers = self.registry.media_handlers, self.registry.providers
+                found = user_configuration.read_configuration(path, handlers, providers)
+            given = {"media_policy": self._media_policy, "media_history": self._media_history}
+            self._configuration = replace(found, **{name: each for name, each in given.items() if each is not None})
         return self._configuration
 
     def check_media_policy(self) -> None:
         """Raises `InvalidInputError` for a given policy that is neither a rule nor the name of a fallback."""
         if self._media_policy:
-            from .configuration import check_policy
-
             for kind, policy in self._media_policy.items():
-                check_policy(kind, policy, self.registry.media_handlers)
+                user_configuration.check_policy(kind, policy, self.registry.media_handlers)
 
     def keep_traces(self) -> None:
         """Begins to keep traces as the environment's `ABSTRACTCORE_TRACES` says; without it, imports no code of them.

@@ -15,10 +15,10 @@ from pathlib import PurePath
 from types import FunctionType
 from typing import Any, Final, cast
 
+from ..configuration import Configuration
 from ..ports import ProviderSession
 from ..schema import JSONValue
 from ..scrubbing import is_sensitive
-from .configuration import Configuration
 from .llm import LLM, settings_of
 
 CHANGES_NO_ANSWER: Final = frozenset(
@@ -26,14 +26,18 @@ CHANGES_NO_ANSWER: Final = frozenset(
     | {"timeout", "transport", "verify"}
 )
 """Options of `create_llm` that change how requests are sent, not what is asked; a call has the headers itself."""
+_MODELS: Final = ("transcription_model", "vision_model")
 
 
-def settings_digest(options: Mapping[str, object], session: ProviderSession, files: Configuration) -> str:
+def settings_digest(options: Mapping[str, object], session: ProviderSession, configuration: Configuration) -> str:
     """Returns the SHA-256 of options of `create_llm`, of the server and its credentials, of what is known about the
-    model, and of what holds for `files` for which a call sets nothing. It is the same in every process, unless an
-    option is an object that only its process knows, such as a lambda.
+    model, and of what the `configuration` says of files, and of LLMs if an option names one. It is the same in every
+    process, unless an option is an object that only its process knows, such as a lambda.
     """
-    found = [_options(options), _connection(session), _plain(files)]
+    names_llm = any(isinstance(options.get(name), str) for name in _MODELS)
+    configured = [configuration.llms, configuration.providers] if names_llm else []
+    files = [configuration.media_policy, configuration.media_history]
+    found = [_options(options), _connection(session), _plain(files), _plain(configured)]
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
 
 

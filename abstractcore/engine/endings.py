@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..ports import AnyInput, CallContext, CallEnd, DeltaStream, OperationResult, Pricing, current_interruption
 from ..schema import GenerateResponse, ModelReply, ReasoningPart
-from ..schema.replies import defer_cost
+from ..schema.costs import defer_cost
 from ..telemetry.costs import Bill, saved_cost
 
 if TYPE_CHECKING:

@@ -313,7 +313,8 @@ class ResponseReader:
 
     def _billed(self, answer: ModelReply | OperationResult[Any], attempt: Attempt, started_at: float) -> BilledResponse:
         estimate: Callable[[], Usage] | None = None
-        if answer.usage.input is None and isinstance(answer, ModelReply):
+        # What is made in the background is charged when the finished reply is read.
+        if answer.usage.input is None and isinstance(answer, ModelReply) and answer.finish_reason != "paused":
             estimate = partial(_usage_of_reply, attempt, self._session.profile, answer)
         number = len(attempt.context.attempts) + 1
         terms = attempt.context.terms

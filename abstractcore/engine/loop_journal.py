@@ -127,6 +127,7 @@ class LoopJournal:
                     cost_reason=loop.cost_reason,
                     price_rows=loop.price_rows,
                     estimated_cost=loop.estimated_cost,
+                    cost_sums=loop.cost_sums,
                     status=loop.status,
                 )
             )

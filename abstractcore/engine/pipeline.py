@@ -18,6 +18,7 @@ from ..ports import (
     AnyInput,
     Attempt,
     CallContext,
+    CallEnd,
     Clock,
     DeltaStream,
     Middleware,
@@ -28,9 +29,10 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..ports.middleware import call_in, with_call
+from ..ports.middleware import NestedCall, call_in, enclosing_call, with_call
 from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, TextPart
-from ..schema.replies import defer_cost, with_unique_ids
+from ..schema.costs import defer_cost
+from ..schema.replies import with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin
@@ -191,9 +193,17 @@ class Pipeline:
         if prepared.downloads is not None:
             context.downloads = prepared.downloads
         context.added_messages = prepared.added_messages
+        outer = enclosing_call.get()
+        if outer is not None:
+            context.at_end.append(partial(self._end_nested, context, outer))
         if prepared.begun is not None:
             prepared.begun(context)
         return context
+
+    def _end_nested(self, context: CallContext, outer: CallContext, end: CallEnd) -> None:
+        """Adds a call that has ended to the call that it was made for."""
+        bill = Bill(context)
+        outer.nested.append(NestedCall(bill.usage, partial(bill.cost, context.pricing or self.pricing)))
 
     async def open(self, context: CallContext) -> DeltaStream:
         """Returns a stream of the reply, with its first deltas read."""
@@ -318,7 +328,11 @@ class Pipeline:
         """Returns the call and its request, as `_encode_call` does, of one with files: encoding reads native ones."""
         from ..files.execution import encoded_with_files
 
-        executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
+        token = enclosing_call.set(context)
+        try:
+            executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
+        finally:
+            enclosing_call.reset(token)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
     def respond(

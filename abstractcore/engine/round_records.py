@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ..ports import CallContext, CallEnd
-from ..schema import EMPTY, ToolLoop, ToolOutcome, ToolStep
-from ..schema.replies import Cost
+from ..ports.middleware import NestedCall, enclosing_call
+from ..schema import EMPTY, ToolLoop, ToolOutcome, ToolStep, Usage
+from ..schema.costs import Cost
 from ..telemetry.propagation import TraceContext, within_span
 from ..tools.long_results import READ_RESULT
 from ..tools.loop_rules import SEARCH_TOOLS
@@ -149,6 +151,9 @@ class RoundRecords:
             self._charges.append(price)
             if self._context is not None and self._context.count_cost is not None:
                 self._context.count_cost(price)
+            outer = enclosing_call.get()
+            if outer is not None:
+                outer.nested.append(NestedCall(Usage(), partial(Cost, price, "computed")))
         if self._trace is not None:
             tool = (self._tools or {}).get(name)
             source: ToolSource | None = "own" if name in _OWN_NAMES else None if tool is None else tool.source

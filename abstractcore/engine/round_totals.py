@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from decimal import Context, Decimal
-from functools import reduce
-from typing import Any, Final
+from typing import Any
 
 from ..schema import (
     AttemptRecord,
     CallWarning,
-    CostSource,
     GenerateResponse,
     MediaDecision,
     ToolLoop,
 )
-from ..schema.replies import Cost, defer_cost
+from ..schema.costs import Cost, defer_cost, total_cost
 from ..schema.reprs import with_valid
-
-_WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
-_EXACT: Final = Context(prec=100, traps=[])
 
 
 class RoundTotals:
@@ -56,19 +50,8 @@ class RoundTotals:
     def cost(self) -> Cost:
         """Returns the sum of the costs; unknown if that of a round is unknown."""
         broken = (find_cost() for find_cost in self._broken)
-        rounds = [each for each in (self._before, *self._responses, *broken, self.tool_charges) if each is not None]
-        rows = tuple(dict.fromkeys(row for each in rounds for row in each.price_rows))
-        known = reduce(_EXACT.add, (each.cost for each in rounds if each.cost is not None), Decimal(0))
-        estimates = [each.estimated_cost for each in rounds if each.estimated_cost is not None]
-        estimated = reduce(_EXACT.add, estimates, Decimal(0)) if estimates else None
-        unknown = next((each for each in rounds if each.cost is None), None)
-        if unknown is None:
-            sources = {each.cost_source for each in rounds}
-            weakest: CostSource | None = next((each for each in _WEAKEST_FIRST if each in sources), None)
-            return Cost(known, weakest, None, rows, estimated)
-        if estimated is None or any(each.cost is None and each.estimated_cost is None for each in rounds):
-            return Cost(None, None, unknown.cost_reason, rows)
-        return Cost(None, None, unknown.cost_reason, rows, _EXACT.add(known, estimated))
+        rounds = (self._before, *self._responses, *broken, self.tool_charges)
+        return total_cost([each for each in rounds if each is not None])
 
     def response(
         self, loop: ToolLoop, output: Any, seconds: float, further: Sequence[CallWarning] = (), *, with_state: bool

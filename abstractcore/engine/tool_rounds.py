@@ -372,14 +372,14 @@ class Rounds:
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
 
     def _with_broken_round(self, loop: ToolLoop) -> ToolLoop:
-        """Returns the loop with what a round has used whose response was not taken. A request without a response, as
-        one that the provider refused, has used nothing.
+        """Returns the loop with what a round has used whose response was not taken. What a request has cost that the
+        provider refused is unknown.
         """
         context, self._context = self._context, None
-        bill = None if context is None else Bill(context)
-        if bill is None or bill.is_empty:
+        if context is None:
             return loop
-        self._totals.add_broken(partial(bill.cost, self._pipeline.pricing))
+        bill = Bill(context)
+        self._totals.add_broken(partial(bill.cost, context.pricing or self._pipeline.pricing))
         return loop.with_(usage=loop.usage + bill.usage)
 
     def _note_end(self) -> None:

@@ -196,6 +196,7 @@ _FIELDS: dict[str, Callable[[_ConfigReader, Any], Any]] = {
     "required": _ConfigReader.flag,
     "defer": _ConfigReader.flag,
     "labels": _ConfigReader.as_given,
+    "price": _ConfigReader.as_given,
     "only": _ConfigReader.texts,
     "without": _ConfigReader.texts,
     "prefix": _ConfigReader.expanded,

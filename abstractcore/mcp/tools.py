@@ -22,7 +22,7 @@ from ..schema.base_error import install_hint, shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
 from ..tools.names import checks_option_names
-from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
+from ..toolservers import Definition, Headers, Labels, Prices, ToolServerBase, unused_patterns
 from ..toolservers.base import check_flag, check_positive, in_sync, off_loop
 from .addresses import ServerAddress
 
@@ -111,7 +111,8 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
     `name` is that of the server, by default from its command, URL or object. Without `required`, a server that cannot
     be reached is a warning, and tried again later. `defer` leaves its tools to tool search. `labels` say what they do
     with data, all or by pattern of their names. `pins` is a file that keeps the digests of their definitions.
-    `sampling` answers what the server asks of a model while a request runs: an LLM, or a function of a
+    `price` is what a run costs in US dollars, of all tools or by pattern of their names: it is added to the cost of
+    the response. `sampling` answers what the server asks of a model while a request runs: an LLM, or a function of a
     `SamplingRequest` that returns a text or a response. Without it the server is not offered any.
 
     Connections belong to the event loop that uses them: sync calls share one. Raises `InvalidInputError` for arguments
@@ -137,6 +138,7 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         connect_timeout: float = 30.0,
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
         sampling: samplers.SamplingModel | None = None,
+        price: Prices | None = None,
     ) -> None:
         self._address = ServerAddress.of(server, command, url, env, cwd, headers, auth)
         if mode not in ("auto", "legacy"):
@@ -151,6 +153,7 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
             labels=labels,
             pins=pins,
             credentials={"url": url, "env": env},
+            price=price,
         )
         _check_installed()
         self._defer = defer
@@ -281,7 +284,8 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         if latest is not listed:
             definitions, problems = listings.definitions_of(listed, self._name, self._labels, defer=self._defer)
             chosen, unmatched = self._choices.choose(definitions, self._name)
-            unused = unused_labels((each.name for each in definitions), self._labels, self._name)
+            names = (each.spec.name for each in definitions)
+            unused = unused_patterns(names, self._name, labels=self._labels, price=self._prices)
             warnings = (*problems, *unmatched, *unused)
             self._latest = listed, chosen, warnings
         return chosen, warnings

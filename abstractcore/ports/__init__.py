@@ -129,6 +129,12 @@ with _LazyImports(globals()):
         total_usage as total_usage,
     )
     from .media_handlers import Excerpt as Excerpt, chosen_pages as chosen_pages
+    from .cost_reports import (
+        CostReport as CostReport,
+        CostReportLine as CostReportLine,
+        CostReportPage as CostReportPage,
+        HasCostReport as HasCostReport,
+    )
     from .transports import FetchedFile as FetchedFile, Fetcher as Fetcher
     from .file_stores import (
         FileChunk as FileChunk,

@@ -18,10 +18,13 @@ class BudgetAccount(NamedTuple):
 
 
 class Balance(NamedTuple):
-    """What was spent of an account, and what is reserved for calls that are running."""
+    """What was spent of an account, and what is reserved for calls that are running. `estimated` is the part of what
+    was spent that nobody has reported.
+    """
 
     spent: int = 0
     reserved: int = 0
+    estimated: int = 0
 
 
 class BudgetLedger(Protocol):
@@ -43,9 +46,9 @@ class BudgetLedger(Protocol):
         """
         ...
 
-    def settle(self, account: BudgetAccount, id: int, amount: int) -> Balance:
-        """Ends a reservation, also one that has expired, and adds `amount` to what is spent, whatever the limit. Has no
-        effect on one that has ended.
+    def settle(self, account: BudgetAccount, id: int, amount: int, estimated: int = 0) -> Balance:
+        """Ends a reservation, also one that has expired, and adds `amount` to what is spent, whatever the limit;
+        `estimated` of it is not reported. Has no effect on one that has ended.
         """
         ...
 

@@ -78,8 +78,9 @@ class Made:
 
     `content` is one or several parts, a transcript, or a list of JSON objects (of voices or models). `model` is the
     model that made it, as "provider/model" where the catalogue has its price. `usage` has the counts that are charged:
-    `Usage(billing=Billing(counts={"character": 120}))`, or the `cost` that the vendor reports. `warnings` name what was
-    asked for and not done. `metadata` is JSON: the seed, what was said, times of words.
+    `Usage(billing=Billing(counts={"character": 120}))`, or the `cost` that the vendor reports; without those of calls
+    of an LLM, as by `owner.generate` and `owner.transcriber`, whose cost is added to that of the result by itself.
+    `warnings` name what was asked for and not done. `metadata` is JSON: the seed, what was said, times of words.
     """
 
     content: MediaPart | Sequence[MediaPart] | Transcript | Sequence[JSONObject]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar, Union, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, Union, cast, runtime_checkable
 
 from .. import schema
 from ..errors import ConfigurationError
@@ -24,7 +24,7 @@ from ..schema import (
     WireRequest,
     WireResponse,
 )
-from ..schema.replies import HasDeferredCost
+from ..schema.costs import CostSums, FindCost, HasDeferredCost
 from ..scrubbing import Secrets
 from .pricing import NO_TERMS, BilledResponse, Pricing, Terms
 from .runtimes import Runtime
@@ -127,6 +127,7 @@ class OperationResult(HasDeferredCost, Generic[Output]):
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
     estimated_cost: Decimal | None = None
+    cost_sums: CostSums | None = None
 
     @property
     def model(self) -> str | None:
@@ -231,6 +232,15 @@ class CacheHit:
     model: str
 
 
+class NestedCall(NamedTuple):
+    """A call that was made for another one, and has a record and budgets of its own: its tokens and its cost are those
+    of the response to the other call too, and of no further sum.
+    """
+
+    usage: Usage
+    find_cost: FindCost
+
+
 @dataclass(slots=True)
 class CallContext:
     """One request on its way through the middleware. A middleware may set `input` to another one of the same class.
@@ -258,7 +268,9 @@ class CallContext:
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
     belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
     dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
-    span of another tracing system that the call belongs to. A cache that answers the call sets `cache_hit`.
+    span of another tracing system that the call belongs to. `nested` are the calls that were made for this one, such as
+    captions of its files: they have records of their own. A cache that
+    answers the call sets `cache_hit`.
     """
 
     input: AnyInput
@@ -293,6 +305,7 @@ class CallContext:
     interaction: str | None = None
     discarded: bool = False
     trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
+    nested: list[NestedCall] = field(default_factory=list["NestedCall"], repr=False)
     cache_hit: CacheHit | None = None
 
     @property
@@ -381,6 +394,10 @@ Middleware: TypeAlias = CallMiddleware | AttemptMiddleware
 CallNext: TypeAlias = Callable[[CallContext], Awaitable[Answer]]
 AttemptNext: TypeAlias = Callable[[Attempt], Awaitable[Answer]]
 
+enclosing_call: ContextVar[CallContext | None] = ContextVar("abstractcore_enclosing_call", default=None)
+"""The call that this code runs for, in a conversion of its files or in a backend: calls that are made here are
+`nested` in it.
+"""
 current_budgets: ContextVar[tuple[Any, ...]] = ContextVar("abstractcore_budgets", default=())
 """The budgets of the calls and the `with` blocks that this code runs in, outermost first: they hold for further calls
 that are made here. It is here, and not with budgets, which a call without any does not import.

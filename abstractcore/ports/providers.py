@@ -22,7 +22,8 @@ from .transports import Endpoint
 class ProviderConfig:
     """The user's settings of a provider: model, URL, key and options of that provider.
 
-    `header_names` are the lower-case names of the user's headers for every request.
+    `header_names` are the lower-case names of the user's headers for every request. `default_url` is the base URL of
+    the user's configuration: where neither `base_url` nor the environment has one.
     """
 
     provider: str
@@ -31,6 +32,7 @@ class ProviderConfig:
     api_key: str | None = field(default=None, repr=False)
     options: Mapping[str, Any] = EMPTY
     header_names: frozenset[str] = frozenset()
+    default_url: str | None = None
 
 
 class ProviderServices(MachineServices, Protocol):

@@ -18,7 +18,7 @@ from .kinds import (
 )
 from .registry import Registry
 from .registry import PluginReport
-from .suggestions import did_you_mean, name_hint, nearest_names
+from .suggestions import did_you_mean, is_misspelt_provider, is_weights, name_hint, nearest_names
 from .kinds import tools_of
 
 __all__ = [
@@ -41,6 +41,8 @@ __all__ = [
     "failures_of",
     "found_plugins",
     "hookimpl",
+    "is_misspelt_provider",
+    "is_weights",
     "name_hint",
     "nearest_names",
     "tools_of",

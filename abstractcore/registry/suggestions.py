@@ -5,6 +5,7 @@ Hints for a model's name that was given in place of a provider's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 
 from ..ports import HasModelExamples, Provider
@@ -61,6 +62,23 @@ def _likeness(name: str, other: str) -> float:
 
 
 _VERY_NEAR = 0.8
+
+
+def is_weights(model: str) -> bool:
+    """Returns whether a model's name with a slash is one of weights, so that it does not begin with a provider:
+    `hf:...`, or a path that exists or is written as one.
+    """
+    if model.startswith((".", "~", "/", "hf:")) or "\\" in model:
+        return True
+    return model.lower().endswith(".gguf") or os.path.exists(model)
+
+
+def is_misspelt_provider(name: str, rest: str, providers: Iterable[str]) -> bool:
+    """Returns whether `name/rest` is a model with a typo in the name of its provider."""
+    import difflib  # here, as a program without an error does not need it
+
+    near = difflib.get_close_matches(name.lower(), providers, n=1, cutoff=_VERY_NEAR)
+    return bool(near) and not is_weights(f"{name}/{rest}")
 
 
 def whose_model(name: str, model: str | None, providers: Mapping[str, Provider]) -> str | None:

@@ -55,13 +55,13 @@ from .parts import (
     canonical_content as canonical_content,
     media_kind_of as media_kind_of,
 )
+from .costs import CostSource as CostSource, CostSums as CostSums
 from .replies import (
     FINISH_REASONS as FINISH_REASONS,
     METERS as METERS,
     TOKEN_COUNTS as TOKEN_COUNTS,
     Billing as Billing,
     CallWarning as CallWarning,
-    CostSource as CostSource,
     FinishReason as FinishReason,
     MeterUnit as MeterUnit,
     ModelReply as ModelReply,
@@ -172,6 +172,8 @@ with _LazyImports(globals()):
         ToolRecord as ToolRecord,
         ToolSource as ToolSource,
         TraceRecord as TraceRecord,
+    )
+    from .redaction import (
         redacted_call as redacted_call,
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,

@@ -205,6 +205,7 @@ _DOCUMENTS: dict[str, type] = {
 _NAMES = {member: name for name, member in _DOCUMENTS.items()}
 _BY_MODULE = {
     "calls": "OutputSchema Sampling",
+    "costs": "CostSums",
     "evidence": "Check Evidence Source Verification",
     "media_controls": "MediaControls",
     "media_decisions": "DrawnText MediaAnchor MediaLoss MediaSent MediaText",

@@ -14,6 +14,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar, get_args
 
 from .base_error import SchemaError
 from .calls import Message
+from .costs import CostSums, HasCostSums, checked_cost, checked_sums
 from .json_values import (
     EMPTY,
     JSONObject,
@@ -77,11 +78,13 @@ _NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackendFacts(Immutable, ShortRepr):
+class BackendFacts(HasCostSums, Immutable, ShortRepr):
     """What is known of a call of a backend: its id, its model, and what it took.
 
-    `cost` is in US dollars, exact; it is None for the `cost_reason`. `warnings` name what was asked for and not done.
-    `metadata` is JSON that the backend adds; `seconds` is the duration, `trace_id` the id of the call in records.
+    `cost` is in US dollars, exact, with that of calls of models that the backend made for it; it is None for the
+    `cost_reason`. `estimated_cost` and `costs` are as in a `GenerateResponse`. `warnings` name what was asked for and
+    not done. `metadata` is JSON that the backend adds; `seconds` is the duration, `trace_id` the id of the call in
+    records.
     """
 
     backend: str
@@ -93,8 +96,13 @@ class BackendFacts(Immutable, ShortRepr):
     metadata: JSONObject = EMPTY
     trace_id: str = ""
     seconds: float = 0.0
+    estimated_cost: Decimal | None = None
+    cost_sums: CostSums | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
+        object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))
         object.__setattr__(self, "warnings", check_items(self.warnings, CallWarning, "warnings"))
         object.__setattr__(self, "metadata", freeze_object(self.metadata, "metadata"))
 

@@ -1,9 +1,8 @@
 """`ModelReply`: the reply of a model as data.
 
 Token counts of a response, and what the response reports about its price. What was not reported is None, never 0.
-`CallWarning`: a difference between what a call requested and what was sent or returned. The cost of a response,
-computed when it is first read, which most programs never do. Makes the ids of a reply's tool calls unique in its
-conversation.
+`CallWarning`: a difference between what a call requested and what was sent or returned. Makes the ids of a reply's tool
+calls unique in its conversation.
 
 A decoder knows one reply only: calls that came without an id have the same numbers in every turn, and so have those of
 vendors that count anew. Clients keep results by id for a whole conversation.
@@ -12,12 +11,12 @@ vendors that count anew. Clients keep results by id for a whole conversation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from .base_error import SchemaError, shown
 from .calls import Message, ModelCall, Role
@@ -342,59 +341,6 @@ class ModelReply(Immutable, RichDisplay):
         """The reply as the assistant's message of a conversation; None if it is empty."""
         role: Role = "assistant"
         return Message(role, self.parts) if self.parts else None
-
-
-CostSource: TypeAlias = Literal["vendor", "computed", "estimate"]
-"""Whether the vendor reported a cost, or it was computed from the price list, from known facts or with assumptions."""
-
-
-class Cost(NamedTuple):
-    """US dollars and their source, or None and the reason; and the digests of the price rows that applied.
-
-    `estimated_cost` is about what was spent beside `cost`, or all of it without one. Its fields are those of a
-    response.
-    """
-
-    cost: Decimal | None = None
-    cost_source: CostSource | None = None
-    cost_reason: str | None = None
-    price_rows: tuple[str, ...] = ()
-    estimated_cost: Decimal | None = None
-
-
-FindCost: TypeAlias = Callable[[], Cost]
-_FIELDS: Final = Cost._fields
-
-
-class HasDeferredCost:
-    """Base class of frozen dataclasses with the fields of `Cost`, which may be computed when one is first read."""
-
-    __slots__ = ("_find_cost",)
-    _find_cost: FindCost
-
-    if not TYPE_CHECKING:  # for a type checker, a class with this method has every attribute
-
-        def __getattr__(self, name: str) -> Any:
-            """Computes the cost; called for fields without a value."""
-            if name in _FIELDS:
-                found = self._find_cost()
-                estimated = checked_cost(found.estimated_cost, "estimated_cost")
-                found = found._replace(cost=checked_cost(found.cost), estimated_cost=estimated)
-                for field, value in zip(_FIELDS, found, strict=True):
-                    object.__setattr__(self, field, value)
-            return object.__getattribute__(self, name)
-
-
-def defer_cost(response: HasDeferredCost, find_cost: FindCost) -> None:
-    """Removes the cost of a new response; `find_cost` returns it when it is first read."""
-    object.__setattr__(response, "_find_cost", find_cost)
-    for field in _FIELDS:
-        object.__delattr__(response, field)
-
-
-def checked_cost(cost: object, path: str = "cost") -> Decimal | None:
-    """Returns `cost` without trailing zeros; raises `SchemaError` unless it is None or a `Decimal` of at least 0."""
-    return None if cost is None else check_decimal(cost, path)
 
 
 _MADE = re.compile(r"call_\d+_\d+(_\d+)?")

@@ -15,9 +15,10 @@ from ..lazy_modules import LazyModule
 from .base_error import SchemaError
 from .calls import Message
 from .codec import HasUserValues
+from .costs import CostSource, CostSums, HasDeferredCost, checked_cost, checked_sums
 from .json_values import check_items, freeze
 from .parts import AudioPart, Citation, HostedToolResult, ImagePart, MediaPart, Part, TextPart, ToolCall
-from .replies import CallWarning, CostSource, FinishReason, HasDeferredCost, ModelReply, Usage, checked_cost
+from .replies import CallWarning, FinishReason, ModelReply, Usage
 from .reprs import Immutable, RichDisplay, ShortRepr, short_repr, small_print
 
 if TYPE_CHECKING:
@@ -101,15 +102,17 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
     it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
     price rows that applied. `estimated_cost` is about what was spent beside `cost`, on requests that left and ended
-    without reporting their tokens; without a `cost`, on all of them. `steps` has one reply for each round, `tool_steps`
-    the tool calls of all rounds with their results, `output_attempts` the answers that were not valid; `loop` is the
-    state of a call with `run_tools`, else None. `output` is the answer validated as the `response_model`, else None.
-    Read back from JSON, it is JSON data. `evidence` has the quote for each of its values, checked, of a call with
-    `evidence=True`. `verification` has the figures, names and dates of a text answer, checked, of a call with
-    `verify=True`. `made` has the sound and images that backends of plugins made of the answer, since `modalities` names
-    them and the model does not produce them; each with its own usage and cost. An answer of a cache has the time at
-    which it was asked for, `cached_at`, in seconds since the epoch, and the `saved_cost` in US dollars, as far as
-    prices are known; its `cost` is 0. A response of several rounds has neither: the records of its calls do.
+    without reporting their tokens; without a `cost`, on all of them. `costs` has the three sums, also what is known
+    where `cost` is None; `cost_sums` is None where they follow from the other fields. `steps` has one reply for each
+    round, `tool_steps` the tool calls of all rounds with their results, `output_attempts` the answers that were not
+    valid; `loop` is the state of a call with `run_tools`, else None. `output` is the answer validated as the
+    `response_model`, else None. Read back from JSON, it is JSON data. `evidence` has the quote for each of its values,
+    checked, of a call with `evidence=True`. `verification` has the figures, names and dates of a text answer, checked,
+    of a call with `verify=True`. `made` has the sound and images that backends of plugins made of the answer, since
+    `modalities` names them and the model does not produce them; each with its own usage and cost. An answer of a
+    cache has the time at which it was asked for, `cached_at`, in seconds since the epoch, and the `saved_cost` in US
+    dollars, as far as prices are known; its `cost` is 0. A response of several rounds has neither: the records of its
+    calls do.
     """
 
     reply: ModelReply
@@ -134,6 +137,7 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     verification: evidence.Verification | None = None
     made: tuple[media_results.MediaResult[MediaPart], ...] = ()
     estimated_cost: Decimal | None = None
+    cost_sums: CostSums | None = None
     cached_at: float | None = None
     saved_cost: Decimal | None = None
 
@@ -142,6 +146,7 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
             object.__setattr__(self, "saved_cost", checked_cost(self.saved_cost, "saved_cost"))
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
+        object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from .base_error import SchemaError
 from .calls import Message, ModelCall
 from .codec import written
+from .costs import CostSource, CostSums, HasDeferredCost, checked_cost, checked_sums
 from .json_values import (
     EMPTY,
     JSONObject,
@@ -31,7 +32,7 @@ from .json_values import (
     freeze_object,
 )
 from .parts import ContentPart, TextPart, ToolCall, ToolResult, canonical_content
-from .replies import CostSource, HasDeferredCost, ModelReply, Usage, checked_cost
+from .replies import ModelReply, Usage
 from .reprs import Immutable
 from .tool_steps import ToolStep
 from .tools import HostedToolKind, ToolLabel, ToolSpec, check_labels
@@ -337,8 +338,9 @@ class ToolLoop(HasDeferredCost, Immutable):
     `id` is the trace id of the loop, `call` the call of its first round with all tools. `replies` has one entry for
     each round, `steps` the calls handled so far, `output_attempts` the answers that were not valid, `pending` the calls
     that wait, `allowed` those that may run and have no result yet. `found` names the deferred tools that the model has
-    found. `usage`, `cost` and `estimated_cost` cover all rounds, as those of a response do. `content_labels` are those
-    of the messages and files of `call`. With `needs_approval`, calls are not run without an approver: they wait.
+    found. `usage`, `cost`, `estimated_cost` and `costs` cover all rounds, as those of a response do; also a request
+    that the provider refused: what it cost is unknown. `content_labels` are those of the messages and files of `call`.
+    With `needs_approval`, calls are not run without an approver: they wait.
     `requests` counts the requests of the next round of which a crash has left no reply: each may have been charged.
     """
 
@@ -360,6 +362,7 @@ class ToolLoop(HasDeferredCost, Immutable):
     needs_approval: bool = False
     requests: int = 0
     estimated_cost: Decimal | None = None
+    cost_sums: CostSums | None = None
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
@@ -372,6 +375,7 @@ class ToolLoop(HasDeferredCost, Immutable):
         check_class(self.usage, Usage, "usage")
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
+        object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))
         object.__setattr__(self, "content_labels", check_labels(self.content_labels, "content_labels"))
         check_flag(self.needs_approval, "needs_approval")
 
@@ -458,6 +462,7 @@ class JournalEntry(Immutable):
     number: int | None = None
     digest: str | None = None
     estimated_cost: Decimal | None = None
+    cost_sums: CostSums | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.kind, get_args(JournalKind), "kind")
@@ -475,3 +480,4 @@ class JournalEntry(Immutable):
         object.__setattr__(self, "price_rows", check_items(self.price_rows, str, "price_rows"))
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
+        object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))

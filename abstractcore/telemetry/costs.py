@@ -14,13 +14,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from ..ports import BilledResponse, CallContext, Charge, MeteredStream, ModelProfile, Pricing, Terms
-from ..schema import CostSource, ModelCall, Usage
-from ..schema.replies import Cost
+from ..schema import ModelCall, Usage
+from ..schema.costs import WEAKEST_FIRST, Cost, total_cost
 
 if TYPE_CHECKING:
     from ..schema import AttemptRecord, CostRange, MediaDecision
 
-_WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _NO_USAGE: Final = Usage()
 _NOTHING: Final = Charge(Decimal(0), "computed")
 _UNREPORTED: Final = Charge(reason="no response reported its tokens")
@@ -31,18 +30,18 @@ _EXACT: Final = Context(prec=100, traps=[])
 class Bill:
     """What an ended call is charged for: its responses and file conversions, and nothing of its content.
 
-    That `of_record` leaves out conversions whose calls have records of their own: the sum over all records is what was
-    spent.
+    That `of_record` leaves out calls that were made for it and have records of their own, such as captions of its
+    files: the sum over all records is what was spent.
     """
 
-    __slots__ = ("_conversions", "_lost", "_responses", "_without_response", "usage")
+    __slots__ = ("_conversions", "_lost", "_nested", "_responses", "_without_response", "usage")
 
     def __init__(self, context: CallContext, *, of_record: bool = False) -> None:
         responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
-        conversions = [
-            each for each in context.decisions if each.usage is not None and not (of_record and each.recorded)
-        ]
+        conversions = [each for each in context.decisions if each.usage is not None and not each.recorded]
+        nested = () if of_record else tuple(context.nested)
         usages = [each.usage for each in (*responses, *conversions) if each.usage is not None]
+        usages += [each.usage for each in nested if each.usage != _NO_USAGE]
         self.usage: Usage = sum(usages[1:], usages[0]) if usages else _NO_USAGE
         """The tokens of all responses and conversions; a single one keeps what it reports about its price."""
         is_free = context.operation.is_free
@@ -51,16 +50,14 @@ class Bill:
         may_be_charged = len(context.attempts) > context.unsent and not is_free
         self._without_response = _UNREPORTED if may_be_charged else _NOTHING
         self._conversions = conversions
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there was neither a response, if only the beginning of one or one that was lost, nor a conversion
-        that is charged.
-        """
-        return not (self._responses or self._lost or self._conversions)
+        self._nested = [each.find_cost for each in nested]
 
     def cost(self, pricing: Pricing) -> Cost:
-        """Returns the cost of the model and of file conversions.
+        """Returns the cost of the model, of file conversions, and of calls that were made for this one."""
+        return total_cost([self._own_cost(pricing), *(find_cost() for find_cost in self._nested)])
+
+    def _own_cost(self, pricing: Pricing) -> Cost:
+        """Returns the cost without that of calls with records of their own.
 
         It is 0 where a middleware answered without a request, whatever `usage` its reply reports. The source is the
         weakest of those of the responses; without the cost of one of them, that of the call is unknown. What requests
@@ -182,7 +179,7 @@ def _sum(charges: list[Charge]) -> Cost:
         return Cost(None, None, unknown.reason, rows)
     dollars = reduce(_EXACT.add, (each.dollars for each in charges if each.dollars is not None))
     sources = {each.source for each in charges}
-    return Cost(dollars, next(each for each in _WEAKEST_FIRST if each in sources), None, rows)
+    return Cost(dollars, next(each for each in WEAKEST_FIRST if each in sources), None, rows)
 
 
 MARGIN: Final = 1.5

@@ -102,6 +102,7 @@ class _History:
                 cost_reason=entry.cost_reason,
                 price_rows=entry.price_rows,
                 estimated_cost=entry.estimated_cost,
+                cost_sums=entry.cost_sums,
             )
         if entry.status is not None:
             loop = loop.with_(requests=0)

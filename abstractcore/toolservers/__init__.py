@@ -18,9 +18,10 @@ with _LazyImports(globals()):
         UNTRUSTED_AND_SENDS as UNTRUSTED_AND_SENDS,
         Definition as Definition,
         Labels as Labels,
+        Prices as Prices,
         cleaned as cleaned,
         cleaned_name as cleaned_name,
         cleaned_schema as cleaned_schema,
         labels_of as labels_of,
-        unused_labels as unused_labels,
+        unused_patterns as unused_patterns,
     )

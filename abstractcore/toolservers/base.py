@@ -22,7 +22,7 @@ from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .connection_pool import C, ConnectionPool, Identity
-from .definitions import Definition, Labels, Pins, check_labels
+from .definitions import Definition, Labels, Pins, Prices, check_labels, checked_prices, price_of
 
 T = TypeVar("T")
 Headers: TypeAlias = (
@@ -38,7 +38,8 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
     cannot be reached is a warning, and tried again after 30 seconds. `labels` say what the tools do with data. `pins`
     is a file that keeps the digests of their definitions: calls of a tool that has changed wait for approval. The
     values of `credentials`, such as a URL or an environment, are removed from errors. `timeout` is the time limit of a
-    call in seconds, by default the policy's. Raises `InvalidInputError` for arguments that do not fit.
+    call in seconds, by default the policy's. `price` is what a run costs in US dollars, as that of a `Tool`. Raises
+    `InvalidInputError` for arguments that do not fit.
     """
 
     _holds = "connections"
@@ -54,6 +55,7 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         pins: str | os.PathLike[str] | None,
         credentials: Mapping[str, object],
         timeout: float | None = None,
+        price: Prices | None = None,
     ) -> None:
         _check_headers(headers)
         check_flag("required", required)
@@ -69,6 +71,7 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
         self._required = required
         self._labels = labels
         self._timeout = timeout
+        self._prices = checked_prices(price)
         self._pins = Pins(name, pins)
         self._secrets = Secrets(credentials_of(credentials))
         self._made: tuple[list[tuple[Definition, bool]], tuple[Tool[..., Any], ...]] = [], ()
@@ -202,6 +205,7 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
             source=self._source,
             server=self._name,
             timeout=self._timeout,
+            price=price_of(definition.spec.name, self._prices),
         )
         return self.offered(made)
 

@@ -1,4 +1,4 @@
-"""The definitions of a server's tools, with their digests, and the labels of their data.
+"""The definitions of a server's tools, with their digests, the labels of their data, and their prices.
 
 `Pins`: the digests of the tools of a server as they were trusted. Names and descriptions of a server's tools without
 characters that a person cannot see but a model reads.
@@ -14,11 +14,13 @@ import unicodedata
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ..errors import ConfigurationError, InvalidInputError
+from ..ports.pricing import as_price
 from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
 from ..schema.base_error import shown
 from ..schema.codec import written
@@ -28,6 +30,9 @@ UNTRUSTED_AND_SENDS: tuple[ToolLabel, ...] = ("untrusted", "sends")
 """The labels of tools that reach other parties: results are untrusted, and arguments leave."""
 Labels = Sequence[ToolLabel] | Mapping[str, Sequence[ToolLabel]]
 """Labels of all tools of a server, or by pattern of their names."""
+Amount: TypeAlias = Decimal | float | str
+Prices: TypeAlias = Amount | Mapping[str, Amount]
+"""What a run of each tool of a server costs in US dollars, or by pattern of their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +60,37 @@ def labels_of(name: str, labels: Labels | None, *, default: tuple[ToolLabel, ...
     return default
 
 
-def unused_labels(names: Iterable[str], labels: Labels | None, server: str) -> list[CallWarning]:
-    """Returns a warning for each pattern of labels that matches none of the names."""
-    if not isinstance(labels, Mapping):
-        return []
-    known = list(names)
-    unused = [pattern for pattern in labels if not any(fnmatchcase(name, pattern) for name in known)]
-    message = "labels[{}] matches no tool of the server " + server
-    return [CallWarning("no_tool_matches", f"tools.{server}", message.format(shown(each))) for each in unused]
+def unused_patterns(names: Iterable[str], server: str, **options: object) -> list[CallWarning]:
+    """Returns a warning for each pattern of `options`, such as labels, that matches none of the names."""
+    patterns = [
+        (option, pattern)
+        for option, given in options.items()
+        if isinstance(given, Mapping)
+        for pattern in cast("Mapping[str, object]", given)
+    ]
+    known = list(names) if patterns else []
+    unused = [each for each in patterns if not any(fnmatchcase(name, each[1]) for name in known)]
+    message = "{}[{}] matches no tool of the server " + server
+    return [
+        CallWarning("no_tool_matches", f"tools.{server}", message.format(option, shown(pattern)))
+        for option, pattern in unused
+    ]
+
+
+def checked_prices(prices: Prices | None) -> Decimal | Mapping[str, Decimal] | None:
+    """Returns prices as exact numbers; raises `InvalidInputError` for those that are not numbers of at least 0."""
+    if prices is None:
+        return None
+    if isinstance(prices, Mapping):
+        return {pattern: as_price(price, f"price[{pattern!r}]") for pattern, price in prices.items()}
+    return as_price(prices, "price")
+
+
+def price_of(name: str, prices: Decimal | Mapping[str, Decimal] | None) -> Decimal | None:
+    """Returns the price of a tool: that of the first pattern that matches its name; None if it has none."""
+    if not isinstance(prices, Mapping):
+        return prices
+    return next((price for pattern, price in prices.items() if fnmatchcase(name, pattern)), None)
 
 
 def check_labels(labels: Labels | None) -> None:

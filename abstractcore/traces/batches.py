@@ -14,7 +14,7 @@ from sqlalchemy import column as column_of
 from ..database import Database, Statement, copy_rows, lock
 from .contents import StoredContent, packed, text_of
 from .rows import EncodedRecord
-from .spending import SUMMED, SpendChanges
+from .spending import SUMMED, KnownSums, SpendChanges
 from .tables import IDS, POSTGRESQL, TEXTS, contents, messages, records
 
 _CHUNK: Final = 100
@@ -44,12 +44,12 @@ class BatchWriter:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[tuple[str, int], set[str]] = {}
+        self._known = KnownSums()
         self._months: set[int] = set()
         self._lock = ProcessLock()
 
     def write(self, batch: Sequence[EncodedRecord]) -> set[str]:
-        """Writes a batch; returns the tags whose values were too many. Raises `DatabaseError`."""
+        """Writes a batch; returns the tags whose values were too many, "" for too many tags. Raises `DatabaseError`."""
         latest: dict[str, EncodedRecord] = {}
         for record in batch:
             earlier = latest.get(record.values["trace_id"])

@@ -6,8 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Context, Decimal
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
@@ -16,53 +15,30 @@ from sqlalchemy import (
     Integer,
     case,
     cast,
+    false,
     func,
     literal,
     literal_column,
     null,
+    or_,
     select,
 )
 from sqlalchemy.dialects.postgresql import JSON
 
 from ..errors import InvalidInputError
-from ..schema import CallRecord, ToolRecord, TraceRecord
+from ..schema import CostSums
 from ..schema.base_error import shown
 from .column_values import SUCCEEDED, dollars, hour_of
-from .spending import MOST_VALUES
+from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER, RETRIED
 from .tables import SUMS, records, spend
 
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
 _TAG = "tag:"
-_EXACT: Final = Context(prec=100, traps=[])
-_NO_DOLLARS = Decimal(0)
 _PART: Final = 10**9
 _SECONDS_AN_HOUR: Final = 3_600
 _log = logging.getLogger("abstractcore.traces")
 _warned: set[str] = set()
-
-
-@dataclass(frozen=True, slots=True)
-class CostSums:
-    """Sums in US dollars: `known` is what providers reported or prices say, `estimated` what is not reported, as of a
-    cut stream; `unknown` counts the calls that have neither. They are never added up.
-    """
-
-    known: Decimal = _NO_DOLLARS
-    estimated: Decimal = _NO_DOLLARS
-    unknown: int = 0
-
-    def __add__(self, other: CostSums) -> CostSums:
-        """Returns the sums of both, exact."""
-        known, estimated = _EXACT.add(self.known, other.known), _EXACT.add(self.estimated, other.estimated)
-        return CostSums(known, estimated, self.unknown + other.unknown)
-
-    @classmethod
-    def of(cls, record: TraceRecord) -> CostSums:
-        """Returns what one record adds."""
-        if isinstance(record, CallRecord):
-            is_unknown = record.cost is None and record.estimated_cost is None
-            return cls(record.cost or _NO_DOLLARS, record.estimated_cost or _NO_DOLLARS, int(is_unknown))
-        return cls(record.cost or _NO_DOLLARS) if isinstance(record, ToolRecord) else cls()
+_Part: TypeAlias = Literal["all", "own", "retried"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +80,17 @@ def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
 
 
 def warn_of_folded(tags: Iterable[str]) -> None:
-    """Logs, once for each tag, that its values are too many for sums of their own."""
+    """Logs, once for each tag, that its values are too many for sums of their own; for "" that tags are too many."""
     for tag in tags:
-        if tag not in _warned and len(_warned) < MOST_VALUES:
-            _warned.add(tag)
+        if tag in _warned or len(_warned) >= MOST_VALUES:
+            continue
+        _warned.add(tag)
+        if tag:
             _log.warning(
                 "the tag %s has over %d values in an hour: the rest is summed as 'other'", shown(tag), MOST_VALUES
             )
+        else:
+            _log.warning("calls of an hour have over %d tags: the rest has no sums of its own", MOST_NAMES)
 
 
 def _checked(by: Sequence[str]) -> tuple[str, ...]:
@@ -147,16 +127,30 @@ def _sums_of_spend(
     statement = (
         select(
             *(key.label(f"by{index}") for index, key in enumerate(keys)),
-            spend.c.folded.label("folded"),
+            case((spend.c.folded == 0, 0), else_=1).label("folded"),
             func.sum(case((counted, spend.c.calls), else_=0)).label("calls"),
             func.sum(case((counted & ~spend.c.outcome.in_(SUCCEEDED), spend.c.calls), else_=0)).label("failed"),
             *_amounts(spend.c.known, spend.c.estimated),
             *(func.sum(spend.c[name]).label(name) for name in SUMS[3:]),
         )
-        .where(spend.c.tag == tag, *_hours(spend.c.hour, since, until), *_only(spend, names))
+        .where(_of_tag(tag), *_hours(spend.c.hour, since, until), *_only(spend, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
     )
     return [_whole(row) for row in connection.execute(statement).mappings()]
+
+
+def _of_tag(tag: str) -> ColumnElement[bool]:
+    """Returns the condition for the rows of a tag, or of all records; in hours in which it has none, for those of
+    records with tags that have none, which may have it.
+    """
+    if not tag:
+        return spend.c.tag == ""
+    own = (spend.c.tag == tag) & (spend.c.folded != FOLDED_NAMES)
+    other = spend.alias("other")
+    has_own = select(other.c.hour).where(
+        other.c.tag == tag, other.c.hour == spend.c.hour, other.c.folded != FOLDED_NAMES
+    )
+    return own | ((spend.c.tag == OTHER) & (spend.c.folded == FOLDED_NAMES) & ~has_own.exists())
 
 
 def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str]) -> list[Any]:
@@ -172,6 +166,16 @@ def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str])
 
 def _from_records(connection: Connection, names: Sequence[str], since: float | None, until: float | None) -> list[Any]:
     """Returns sums that the table of sums has not, by reading the records."""
+    if "outcome" not in names:
+        return _sums_of_records(connection, names, since, until, "all")
+    parts: tuple[_Part, ...] = ("own", "retried")
+    return [row for part in parts for row in _sums_of_records(connection, names, since, until, part)]
+
+
+def _sums_of_records(
+    connection: Connection, names: Sequence[str], since: float | None, until: float | None, part: _Part
+) -> list[Any]:
+    """Returns sums of records: of all of their costs, of those without attempts that others followed, or of these."""
     dialect = connection.dialect.name
     hour = (
         cast(func.floor(records.c.started_at / _SECONDS_AN_HOUR), Integer)
@@ -179,11 +183,20 @@ def _from_records(connection: Connection, names: Sequence[str], since: float | N
         else cast(records.c.started_at / _SECONDS_AN_HOUR, Integer)
     )
     keys = [
-        tag_value(dialect, name.removeprefix(_TAG)) if name.startswith(_TAG) else _group(records, hour, name)
+        tag_value(dialect, name.removeprefix(_TAG))
+        if name.startswith(_TAG)
+        else literal(RETRIED)
+        if part == "retried" and name == "outcome"
+        else _group(records, hour, name)
         for name in names
     ]
-    counted = _counted(records, names)
+    counted = _counted(records, names) if part != "retried" else false()
     is_unknown = (records.c.kind == "call") & records.c.cost.is_(None) & records.c.estimated_cost.is_(None)
+
+    costs = ((records.c.cost, records.c.retried_cost), (records.c.estimated_cost, records.c.retried_estimated))
+    followed = [or_(*(retried.is_not(None) for _, retried in costs))] if part == "retried" else []
+    if part == "retried":
+        is_unknown = false()
 
     def total(column: Any) -> ColumnElement[Any]:
         return func.coalesce(func.sum(cast(column, BigInteger)), 0)
@@ -194,14 +207,20 @@ def _from_records(connection: Connection, names: Sequence[str], since: float | N
             literal(0).label("folded"),
             total(case((counted, 1), else_=0)).label("calls"),
             total(case((counted & ~records.c.outcome.in_(SUCCEEDED), 1), else_=0)).label("failed"),
-            *_amounts(records.c.cost, records.c.estimated_cost),
+            *_amounts(*(_part_of(part, *each) for each in costs)),
             total(case((is_unknown, 1), else_=0)).label("unknown"),
-            *(total(records.c[name]).label(name) for name in SUMS[4:]),
+            *(total(records.c[name] if part != "retried" else literal(0)).label(name) for name in SUMS[4:]),
         )
-        .where(records.c.kind != "interaction", *_hours(hour, since, until), *_only(records, names))
+        .where(records.c.kind != "interaction", *followed, *_hours(hour, since, until), *_only(records, names))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
     )
     return [_whole(row) for row in connection.execute(statement).mappings()]
+
+
+def _part_of(part: _Part, whole: ColumnElement[Any], retried: ColumnElement[Any]) -> ColumnElement[Any]:
+    if part == "all":
+        return whole
+    return func.coalesce(retried, 0) if part == "retried" else whole - func.coalesce(retried, 0)
 
 
 def _amounts(known: ColumnElement[Any], estimated: ColumnElement[Any]) -> list[ColumnElement[Any]]:

@@ -13,11 +13,10 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from ..database import Statement
 from ..errors import InvalidInputError
-from ..schema import CallRecord, Outcome, ToolRecord, TraceRecord
+from ..schema import CallRecord, CostSums, Outcome, ToolRecord, TraceRecord
 from ..schema.base_error import shown
 from .column_values import dollars, outcome_of, tags_of
 from .contents import unpacked
-from .costs import CostSums
 from .filters import Filter, check_integer, with_words
 from .rows import decoded
 from .tables import contents, messages, records, scores

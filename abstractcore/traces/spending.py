@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import sub
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..database import Statement
@@ -16,10 +16,14 @@ from .tables import SUMS, spend
 
 MOST_VALUES: Final = 1_000
 """So many values of a tag in an hour have rows of their own."""
+MOST_NAMES: Final = 100
+"""So many names of tags in an hour have rows."""
+FOLDED_NAMES: Final = 2
+"""What `folded` is in the rows of records with further names of tags: each such record counts once."""
 RETRIED: Final = "retried"
 """The outcome of retried attempts, in sums: their costs are not part of those of the call's own outcome."""
 OTHER: Final = "other"
-"""The value of the rest of a tag with more values."""
+"""The value of the rest of a tag with more values, and the name of further tags."""
 SUMMED: Final = (
     "id",
     "month",
@@ -56,14 +60,48 @@ class SpendKey(NamedTuple):
     outcome: str
 
 
-class SpendChanges:
-    """What a transaction adds to the sums, and takes from them. `folded` are the tags that had too many values."""
+class KnownSums:
+    """What a process knows of the rows, which are never deleted: values by tag and hour, names of tags by hour."""
 
-    def __init__(self, known: dict[tuple[str, int], set[str]]) -> None:
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, int], set[str]] = {}
+        self.names: dict[int, set[str]] = {}
+
+    def forget_some(self) -> None:
+        """Keeps it small."""
+        if len(self.values) > _MOST_KNOWN:
+            self.values.clear()
+        if len(self.names) > _MOST_HOURS:
+            self.names.clear()
+
+
+class _Part(NamedTuple):
+    """What a record adds: its sums by outcome. `of` are the fields of its keys from the kind to the operation."""
+
+    hour: int
+    of: tuple[str, str, str, str]
+    tags: Mapping[str, str]
+    sums: Sequence[tuple[str, Sequence[int]]]
+    sign: int
+
+    def add_to(self, total: dict[SpendKey, list[int]], tag: str = "", value: str = "", folded: int = 0) -> None:
+        """Adds it to the sums of a tag, or of all records."""
+        for outcome, numbers in self.sums:
+            sums = total[SpendKey(tag, self.hour, value, folded, *self.of, outcome)]
+            for index, number in enumerate(numbers):
+                sums[index] += self.sign * number
+
+
+class SpendChanges:
+    """What a transaction adds to the sums, and takes from them. `folded` are the tags that had too many values; "" says
+    that an hour had too many names of tags.
+    """
+
+    def __init__(self, known: KnownSums) -> None:
         self.folded: set[str] = set()
         self._known = known
-        """Values that have rows by tag and hour, as far as this process has read them: rows are never deleted."""
-        self._sums: dict[SpendKey, list[int]] = defaultdict(lambda: [0] * len(SUMS))
+        self._sums: dict[SpendKey, list[int]] = defaultdict(_no_sums)
+        self._tagged: list[_Part] = []
 
     def add(self, row: Any, sign: int = 1) -> None:
         """Adds a record, or takes it out with a `sign` of -1. An interaction has no costs of its own."""
@@ -75,43 +113,80 @@ class SpendChanges:
         if any(retried):
             whole = parts[0][1]
             parts = [(row.outcome, [*map(sub, whole, retried)]), (RETRIED, retried)]
-        tags = [(tag, value) for tag, value in tags_of(row).items() if tag]  # the name "" is that of the sums of all
-        for tag, value in (("", ""), *tags):
-            for outcome, sums in parts:
-                key = SpendKey(tag, hour, value, 0, row.kind, row.provider, row.model, row.operation, outcome)
-                total = self._sums[key]
-                for index, number in enumerate(sums):
-                    total[index] += sign * number
+        tags = {tag: value for tag, value in tags_of(row).items() if tag}  # the name "" is that of the sums of all
+        part = _Part(hour, (row.kind, row.provider, row.model, row.operation), tags, parts, sign)
+        part.add_to(self._sums)
+        if tags:
+            self._tagged.append(part)
+
+    def sums(self, without: Set[tuple[str, int]] = frozenset()) -> dict[SpendKey, list[int]]:
+        """Returns the sums of all records, and of each value of their tags; one row is that of all records with a tag
+        `without` sums of its own, by its name and hour.
+        """
+        sums = defaultdict(_no_sums, {key: [*each] for key, each in self._sums.items()})
+        for part in self._tagged:
+            left_out = [tag for tag in part.tags if (tag, part.hour) in without] if without else ()
+            for tag, value in part.tags.items():
+                if tag not in left_out:
+                    part.add_to(sums, tag, value)
+            if left_out:
+                part.add_to(sums, OTHER, OTHER, FOLDED_NAMES)
+        return sums
 
     def write(self, connection: Connection) -> None:
         """Changes the rows, in one order, so that two transactions do not wait for each other."""
         upsert = _UPSERTS[connection.dialect.name]
-        upsert.many(connection, [_values(key, sums) for key, sums in sorted(self._fold(connection).items())])
+        sums = self._fold_values(connection, self.sums(self._too_many_names(connection)))
+        self._known.forget_some()
+        upsert.many(connection, [_values(key, each) for key, each in sorted(sums.items())])
 
-    def _fold(self, connection: Connection) -> Mapping[SpendKey, list[int]]:
+    def _too_many_names(self, connection: Connection) -> set[tuple[str, int]]:
+        """Returns the tags, with the hour, that have no sums, since others were there first."""
+        given = dict.fromkeys((tag, part.hour) for part in self._tagged for tag in part.tags)
+        left_out: set[tuple[str, int]] = set()
+        for tag, hour in given:
+            if (tag, hour) in self._known.values:
+                continue
+            names = self._known.names.get(hour)
+            if names is None:
+                found = _FIND_NAMES.all(connection, hour=hour)
+                names = self._known.names[hour] = {row.tag for row in found if row.tag is not None}
+            if tag in names:
+                continue
+            if len(names) < MOST_NAMES:
+                names.add(tag)
+            elif not _FIND_VALUES.all(connection, tag=tag, hour=hour):  # another process may have been first
+                left_out.add((tag, hour))
+        if left_out:
+            self.folded.add("")
+        return left_out
+
+    def _fold_values(self, connection: Connection, sums: Mapping[SpendKey, list[int]]) -> Mapping[SpendKey, list[int]]:
         """Returns the sums, in which values of a tag that are too many are one."""
         new: dict[tuple[str, int], dict[str, None]] = defaultdict(dict)
-        for key in self._sums:
-            if key.tag and key.value not in self._known.get((key.tag, key.hour), ()):
+        for key in sums:
+            is_tag = key.tag and not key.folded
+            if is_tag and key.value not in self._known.values.get((key.tag, key.hour), ()):
                 new[key.tag, key.hour][key.value] = None
         rest: set[tuple[str, int, str]] = set()
         for (tag, hour), values in new.items():
             known = {row.value for row in _FIND_VALUES.all(connection, tag=tag, hour=hour)}
-            self._known[tag, hour] = known
+            self._known.values[tag, hour] = known
             unknown = [value for value in values if value not in known]
             rest.update((tag, hour, value) for value in unknown[max(0, MOST_VALUES - len(known)) :])
-        if len(self._known) > _MOST_KNOWN:
-            self._known.clear()
-        return self._folded(rest) if rest else self._sums
-
-    def _folded(self, rest: set[tuple[str, int, str]]) -> Mapping[SpendKey, list[int]]:
+        if not rest:
+            return sums
         self.folded.update(tag for tag, _, _ in rest)
-        result: dict[SpendKey, list[int]] = defaultdict(lambda: [0] * len(SUMS))
-        for key, sums in self._sums.items():
-            if (key.tag, key.hour, key.value) in rest:
+        result: dict[SpendKey, list[int]] = defaultdict(_no_sums)
+        for key, each in sums.items():
+            if (key.tag, key.hour, key.value) in rest and not key.folded:
                 key = key._replace(value=OTHER, folded=1)
-            result[key] = [old + new for old, new in zip(result[key], sums, strict=True)]
+            result[key] = [old + new for old, new in zip(result[key], each, strict=True)]
         return result
+
+
+def _no_sums() -> list[int]:
+    return [0] * len(SUMS)
 
 
 def _sums_of_retried(row: Any) -> Sequence[int]:
@@ -138,10 +213,19 @@ def _upsert(insert: Any) -> Statement:
     return Statement(made.on_conflict_do_update(index_elements=list(SpendKey._fields), set_=added))
 
 
-_MOST_KNOWN = 10_000
+_MOST_KNOWN: Final = 10_000
+_MOST_HOURS: Final = 100
 _UPSERTS: Final = {"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.insert)}
 _FIND_VALUES: Final = Statement(
     select(spend.c.value)
     .where(spend.c.tag == bindparam("tag"), spend.c.hour == bindparam("hour"), spend.c.folded == 0)
     .distinct()
 )
+_tags = select(func.min(spend.c.tag).label("tag")).where(spend.c.tag > "").cte("tags", recursive=True)
+_next = select(func.min(spend.c.tag)).where(spend.c.tag > _tags.c.tag).scalar_subquery()
+_names = _tags.union_all(select(_next).where(_tags.c.tag.is_not(None)))
+_of_hour = select(spend.c.hour).where(
+    spend.c.tag == _names.c.tag, spend.c.hour == bindparam("hour"), spend.c.folded != FOLDED_NAMES
+)
+_FIND_NAMES: Final = Statement(select(_names.c.tag).where(_of_hour.exists()))
+"""Goes from one name to the next in the primary key: the table may be large."""

@@ -153,8 +153,8 @@ class TraceStore(NotCopied):
         The outcome of an answer that was thrown away and asked for again is "discarded", that of attempts which others
         followed "retried". A group is None for calls without the tag. The hours of `since` and `until` count whole.
 
-        Sums by at most one tag do not read the calls, and stay when these are removed. Those by several tags have no
-        "retried": it is part of the outcome of the call. Raises `InvalidInputError` for another name.
+        Sums by at most one tag do not read the calls, and stay when these are removed. Raises `InvalidInputError` for
+        another name.
         """
         since, until = self._time(since, "since"), self._time(until, "until")
         return self.database.read(lambda connection: costs.costs(connection, by, since, until))

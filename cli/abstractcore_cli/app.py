@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from abstractcore import __version__
 
 from . import parameters as given
+from .configuration_commands import config
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
@@ -71,9 +72,11 @@ catalogue = typer.Typer(help="The facts about models that this program goes by."
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
+app.add_typer(config, name="config")
+app.add_typer(costs, name="costs")
 
 
-for command in (draw, compose, speak, transcribe, talk, costs):
+for command in (draw, compose, speak, transcribe, talk):
     app.command(epilog=EPILOG)(command)
 
 
@@ -282,6 +285,17 @@ def update_catalogue(
     from .catalogue_updates import update
 
     update(source, as_json=as_json)
+
+
+@app.command(epilog=EPILOG)
+def doctor(as_json: given.Json = False) -> None:
+    """Check this machine: Python, extras, plugins, the configuration, weights and disks, with commands that mend them.
+
+    The exit code is 2 if something is wrong. What is only missing, such as an extra, is needed for some features.
+    """
+    from .doctor import examine
+
+    examine(as_json=as_json)
 
 
 @app.command(epilog=EPILOG)

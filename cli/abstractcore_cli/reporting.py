@@ -197,7 +197,7 @@ def plan_json(
         {
             "media": media,
             "not_run": [{"source": source, "reason": reason} for source, reason in not_run],
-            "errors": [{**_error(each), "source": getattr(each, "source", None)} for each in refused],
+            "errors": [{**error_facts(each), "source": getattr(each, "source", None)} for each in refused],
             "warnings": warnings,
             "estimated_input_tokens": plan.estimated_input_tokens,
             "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
@@ -212,7 +212,7 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     return json_line(
         {
             "error": {
-                **_error(error),
+                **error_facts(error),
                 "provider": error.provider,
                 "model": error.model,
                 "status": error.status,
@@ -227,7 +227,7 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     )
 
 
-def _error(error: abstractcore.AbstractCoreError) -> dict[str, object]:
+def error_facts(error: abstractcore.AbstractCoreError) -> dict[str, object]:
     return {
         "type": type(error).__name__,
         "message": rewritten(error, error.message),
@@ -280,8 +280,12 @@ def usage_reported(*, as_json: bool) -> Generator[None]:
 
 def print_error(error: abstractcore.AbstractCoreError) -> None:
     """Prints an error, and its hint on a line of its own."""
+    complain(*error_lines(error))
+
+
+def error_lines(error: abstractcore.AbstractCoreError) -> tuple[str, str | None]:
+    """Returns the message of an error, and its hint."""
     hint = error.hint
     message = str(error)
-    complain(
-        rewritten(error, message.removesuffix(hint).rstrip() if hint else message), hint and rewritten(error, hint)
-    )
+    message = message.removesuffix(hint).rstrip() if hint else message
+    return rewritten(error, message), hint and rewritten(error, hint)

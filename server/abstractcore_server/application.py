@@ -11,6 +11,7 @@ from typing import Any
 
 import abstractcore
 from abstractcore.budgets import MemoryLedger, flush
+from abstractcore.configuration import Problems
 from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
 from abstractcore.ports import BudgetLedger
 from abstractcore.registry import Registry
@@ -22,7 +23,6 @@ from .access.content_guards import Guards
 from .access.settlements import CallAccounts
 from .configuration.reading import addresses, check_models
 from .configuration.settings import Settings
-from .configuration.tables import Problems
 from .context import FoundRoute, NoDownloads, Reply, RequestContext, RouteTable, ServerState
 from .dialects import ClientDialect
 from .failures import RequestRefused, refusal, refusal_of, shown_error, with_code

@@ -21,7 +21,7 @@ Import: TypeAlias = ast.Import | ast.ImportFrom
 def is_made_later(node: ast.AST) -> bool:
     """Whether the imports of a block are for types, or made on first access."""
     head = node.test if isinstance(node, ast.If) else node.items[0].context_expr if isinstance(node, ast.With) else None
-    return head is not None and ast.unparse(head) in ("TYPE_CHECKING", "_LazyImports(globals())")
+    return head is not None and ast.unparse(head).startswith(("TYPE_CHECKING", "_LazyImports(globals()"))
 
 
 def imports_in(node: ast.AST, *, in_functions: bool) -> Iterator[Import]:

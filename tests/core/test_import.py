@@ -122,10 +122,13 @@ print("httpx2" in sys.modules)
 NOT_FOR_A_TEXT = (
     "abstractcore.middleware.response_cache",
     "abstractcore.budgets",
+    "abstractcore.budgets.amounts",
+    "abstractcore.budgets.arguments",
     "abstractcore.budgets.budget",
     "abstractcore.budgets.charging",
     "abstractcore.budgets.database",
     "abstractcore.budgets.estimates",
+    "abstractcore.budgets.settling",
     "abstractcore.budgets.memory",
     "abstractcore.budgets.substitutes",
     "abstractcore.budgets.windows",

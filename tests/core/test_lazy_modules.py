@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,34 @@ def test_all_names_are_listed_before_they_are_imported(package: ModuleType):
     names: dict[str, object] = {}
     exec("from lazy_package import *", names)
     assert set(package.__all__) <= names.keys()
+
+
+WITHOUT_SQLALCHEMY = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("sqlalchemy", "pg8000"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from importlib import util
+found = util.find_spec
+util.find_spec = lambda name, package=None: None if name == "sqlalchemy" else found(name, package)
+from abstractcore.budgets import *
+from abstractcore import create_llm, Price
+llm = create_llm("scripted", replies=["one"], price=Price(1, 1), budgets=[Budget(50)])
+print(llm.generate("hi").content, flush(1), "DatabaseLedger" in globals())
+from abstractcore.budgets import DatabaseLedger
+"""
+
+
+@pytest.mark.process
+def test_star_import_leaves_out_what_requires_a_package_that_is_not_installed():
+    ended = subprocess.run([sys.executable, "-c", WITHOUT_SQLALCHEMY], capture_output=True, text=True)
+    assert ended.stdout == "one True False\n"
+    assert "MissingExtraError: abstractcore.database requires sqlalchemy" in ended.stderr
 
 
 def test_other_names_are_attribute_errors(package: ModuleType):

@@ -118,6 +118,14 @@ def test_budget_ends_at_its_limit_with_a_cheaper_model_before(run):
     assert lines[-3] == "stopped: the budget of ann has $0.36, of which $0.3150 is spent"
 
 
+def test_cheaper_model_is_asked_again_and_its_tool_is_not_run(run):
+    lines = run(str(EXAMPLES / "rerun_cheaper.py")).splitlines()
+    assert [line.split()[0] for line in lines[3:6]] == ["equal", "different", "different"]
+    assert "invalid" in lines[4]
+    assert [line for line in lines if "is read" in line] == ["(the calendar of Monday is read)"]
+    assert lines[-1] == "4 calls are kept with the tag rerun_of"
+
+
 def test_cost_tracking_sums_by_team(run):
     assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
         "office   12 in   9 out  $0.00006125  2 done",

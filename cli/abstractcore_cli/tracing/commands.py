@@ -187,12 +187,17 @@ def rerun(
     from .rerunning import rerun as run
     from .stores import CallChoice
 
-    choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit)
+    choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit, query)
     connection = ConnectionArguments(provider, model, base_url, timeout=timeout)
-    run(RerunOptions(query, choice, max_usd, yes), connection, store, as_json=as_json)
+    run(RerunOptions(choice, max_usd, yes), connection, store, as_json=as_json)
 
 
-def costs(
+costs = typer.Typer()
+
+
+@costs.callback(epilog=EPILOG, invoke_without_command=True)
+def sum_costs(
+    context: typer.Context,
     by: Annotated[
         list[str] | None,
         typer.Option(
@@ -214,6 +219,44 @@ def costs(
 
         abstractcore costs --by day --by tag:user --since 30d
     """
+    command = context.invoked_subcommand
+    if command is not None:
+        _refuse_options(context, command)
+        return
     from .spending import show_costs
 
     show_costs(by or ["model"], since, until, store, as_json=as_json)
+
+
+def _refuse_options(context: typer.Context, command: str) -> None:
+    """Raises a usage error for options before the name of a command, which would be ignored."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter(f"write options after `costs {command}`")
+
+
+@costs.command("reconcile", epilog=EPILOG)
+def reconcile(
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="From this day on, in UTC: 30d ago, or 2026-11-01.")
+    ] = "30d",
+    until: _Until = None,
+    provider: Annotated[
+        str | None,
+        typer.Option("--provider", "-p", help="Only this one; default: all with stored costs or a key for reports."),
+    ] = None,
+    base_url: BaseUrl = None,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Compare stored costs with those that providers have billed, by day and model.
+
+    Reads the reports of OpenAI, Anthropic and OpenRouter, with keys that may: OPENAI_ADMIN_KEY,
+    ANTHROPIC_ADMIN_API_KEY, OPENROUTER_MANAGEMENT_KEY. What is billed is of all programs with keys of the account.
+
+        abstractcore costs reconcile --since 30d
+    """
+    from .reconciling import ReconcileOptions, reconcile_costs
+
+    reconcile_costs(ReconcileOptions(since, until, provider, base_url), store, as_json=as_json)

@@ -3,62 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
-from abstractcore import AbstractCoreError, TextPart
-from abstractcore.outputs import output_type
+from abstractcore.traces import RERUN_TAG, Rerun, StoredQuestion
 
 from ..reporting import json_line
 from ..screen import note, show_table, write
 from .amounts import cost_of, counted, dollars, seconds, tokens
-from .questions import RERUN_TAG, CallKey, StoredQuestion
 
 if TYPE_CHECKING:
-    from abstractcore import ModelReply, Verification
+    from abstractcore import Verification
 
 _COLUMNS: Final = ("question", "answer", "cost", "was", "took", "was", "out", "was", "checks")
-
-
-@dataclass(slots=True)
-class Rerun:
-    """A question, and the result of asking it again. `cost` is None as long as a cost is unknown."""
-
-    question: StoredQuestion
-    trace_id: str | None = None
-    reply: ModelReply | None = None
-    tool_calls: Sequence[CallKey] = ()
-    cost: Decimal | None = Decimal(0)
-    seconds: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    verification: Verification | None = None
-    unknown_results: int = 0
-    error: AbstractCoreError | None = None
-    is_stopped: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """Whether the answer is the same."""
-        if self.error is not None:
-            return "failed"
-        if self.is_stopped:
-            return "stopped"
-        same = _answer(self.question.reply) == _answer(self.reply)
-        return "equal" if same and list(self.tool_calls) == self.question.tool_calls else "different"
 
 
 def _checks(result: Rerun) -> str:
     """Returns whether an answer has the form that the call had asked for, and tool calls without a result."""
     found: list[str] = []
-    output = result.question.call.output
-    if output is not None and result.reply is not None:
-        try:
-            output_type(output.schema).value(result.reply.text)
-            found.append("valid")
-        except AbstractCoreError:
-            found.append("not of its schema")
+    if result.is_valid is not None:
+        found.append("valid" if result.is_valid else "not of its schema")
     was, now = result.question.verification, None if result.reply is None else result.verification
     if was is not None and now is not None:
         found.append(f"{_verified(now)} (was {_verified(was)})")
@@ -109,11 +73,8 @@ def _cells(each: Rerun) -> tuple[str, ...]:
 
 def _cost_before(question: StoredQuestion) -> tuple[Decimal | None, Decimal | None]:
     """Returns what the calls of a question had cost: known and estimated; both None if one is unknown."""
-    if any(record.cost is None and record.estimated_cost is None for record in question.calls):
-        return None, None
-    known = sum((record.cost or Decimal(0) for record in question.calls), Decimal(0))
-    estimated = sum((record.estimated_cost or Decimal(0) for record in question.calls), Decimal(0))
-    return known, estimated or None
+    costs = question.costs
+    return (None, None) if costs.unknown else (costs.known, costs.estimated or None)
 
 
 def _facts(each: Rerun) -> dict[str, Any]:
@@ -134,9 +95,3 @@ def _facts(each: Rerun) -> dict[str, Any]:
         "output_tokens_before": sum(record.usage.output or 0 for record in calls),
         "checks": _checks(each),
     }
-
-
-def _answer(reply: ModelReply | None) -> str:
-    """Returns the words of an answer."""
-    parts = () if reply is None else reply.parts
-    return " ".join(" ".join(part.text for part in parts if isinstance(part, TextPart)).split())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
@@ -17,9 +16,9 @@ from abstractcore.schema import (
     ToolResult,
     to_data,
 )
+from abstractcore.traces import is_redacted
 
 Line: TypeAlias = list[tuple[str, str]]
-_REDACTED: Final = re.compile(r"\[\d+ characters\]")
 _LONGEST: Final = 200
 _INDENT: Final = "  "
 NOT_KEPT: Final = "The content was not kept: ABSTRACTCORE_TRACES=full keeps it."
@@ -28,17 +27,9 @@ REDACTED: Final = "The content was not kept, only its sizes: ABSTRACTCORE_TRACES
 
 def shortened(value: object, longest: int = _LONGEST) -> str:
     """Returns a text, or JSON, in one line of at most so many characters."""
-    text = value if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def is_redacted(messages: Iterable[Message]) -> bool:
-    """Returns whether the texts of messages were replaced by their sizes: all of them are, or none."""
-    parts = [part for message in messages for part in message.parts]
-    parts += [content for part in parts if isinstance(part, ToolResult) for content in part.content]
-    texts = [part.text for part in parts if isinstance(part, TextPart) and part.text]
-    return bool(texts) and all(_REDACTED.fullmatch(text) for text in texts)
 
 
 class Conversation:
@@ -120,8 +111,8 @@ def _file(blob: Any) -> str:
     return f"[{blob.media_type or 'a file'}{size}]"
 
 
-def plain(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Returns frozen JSON as lists and dicts."""
     if isinstance(value, Mapping):
-        return {name: plain(item) for name, item in cast("Mapping[str, Any]", value).items()}
-    return [plain(item) for item in cast("Sequence[Any]", value)] if isinstance(value, list | tuple) else value
+        return {name: _plain(item) for name, item in cast("Mapping[str, Any]", value).items()}
+    return [_plain(item) for item in cast("Sequence[Any]", value)] if isinstance(value, list | tuple) else value

@@ -26,14 +26,11 @@ class CallTranscriber:
     """Transcribes recordings by the model of the option `transcription_model`, on this machine or at a provider."""
 
     takes_parts = True
+    is_local = True
+    """Calls of a provider's model are charged for themselves."""
 
     def __init__(self, owner: BackendOwner) -> None:
         self._owner = owner
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it costs nothing."""
-        return self._owner.transcriber() is None
 
     def transcribe(
         self,
@@ -75,7 +72,7 @@ class CallTranscriber:
         except InvalidInputError as error:
             raise _of_argument(error, given) from None
         warnings = [_of_calls(each) for each in transcript_warnings(found, source)]
-        return Made(found.transcript, usage=found.usage, warnings=warnings)
+        return Made(found.transcript, warnings=warnings)
 
 
 def _of_argument(error: InvalidInputError, given: Mapping[str, object]) -> InvalidInputError:

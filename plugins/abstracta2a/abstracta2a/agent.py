@@ -11,6 +11,7 @@ from abstractcore.toolservers import (
     Definition,
     Headers,
     Labels,
+    Prices,
     Secrets,
     ToolServerBase,
     check_flag,
@@ -18,7 +19,7 @@ from abstractcore.toolservers import (
     checks_option_names,
     nearest_name,
     shown,
-    unused_labels,
+    unused_patterns,
 )
 
 from .addresses import AgentAddress
@@ -53,6 +54,7 @@ class A2AAgent(ToolServerBase["AgentConnection"]):
     digest of the tool: after a change of the card a call waits for approval.
 
     A call may take `timeout` seconds, by default those of the `ToolPolicy`: then the agent is asked to cancel its task.
+    `price` is what a call costs in US dollars: it is added to the cost of the response.
     Fetching the card may take `connect_timeout` seconds, and a message of the agent may have `max_message_bytes`.
     Connections belong to the event loop that uses them: sync calls share one. Raises `InvalidInputError` for arguments
     that do not fit.
@@ -75,6 +77,7 @@ class A2AAgent(ToolServerBase["AgentConnection"]):
         labels: Labels | None = None,
         pins: str | os.PathLike[str] | None = None,
         timeout: float | None = None,
+        price: Prices | None = None,
         connect_timeout: float = 30.0,
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
     ) -> None:
@@ -97,6 +100,7 @@ class A2AAgent(ToolServerBase["AgentConnection"]):
             pins=pins,
             credentials={"url": url},
             timeout=timeout,
+            price=price,
         )
         self._auth = auth
         self._tool_name = name
@@ -131,7 +135,9 @@ class A2AAgent(ToolServerBase["AgentConnection"]):
         definition = definition_of(
             card, self._name, self._tool_name, self._description, self._labels, defer=self._defer
         )
-        return (definition,), tuple(unused_labels([definition.name], self._labels, self._name))
+        return (definition,), tuple(
+            unused_patterns([definition.name], self._name, labels=self._labels, price=self._prices)
+        )
 
     async def run_call(
         self, connection: AgentConnection, definition: Definition, call: ToolCall, context: ToolContext[Any]

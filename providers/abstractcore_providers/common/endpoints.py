@@ -194,7 +194,8 @@ def base_url(
 def base_url(
     config: ProviderConfig, environment: Mapping[str, str], *variables: str, default: str | None = None, path: str = ""
 ) -> str | None:
-    """Returns the base URL: `base_url`, else the first variable that is set, else `default`.
+    """Returns the base URL: `base_url`, else the first variable that is set, else that of the user's configuration,
+    else `default`.
 
     `variables` are those that the vendor's own client reads, `path` is what that client appends to them. Both are read
     with and without it: see `whole_base_url`. Raises `ConfigurationError` for an invalid URL.
@@ -205,7 +206,7 @@ def base_url(
         value = environment.get(variable, "").strip()
         if value:
             return whole_base_url(check_url(value, variable), default, path)
-    return default
+    return whole_base_url(check_url(config.default_url), default, path) if config.default_url else default
 
 
 def filled_url(template: str | None, environment: Mapping[str, str]) -> str | None:

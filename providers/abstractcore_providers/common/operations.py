@@ -62,7 +62,8 @@ def retrieve_reply(
 ) -> Operation[StoredReplyInput, ModelReply]:
     """Returns the operation that reads a stored reply, at `path` with its id, such as one made in the background.
 
-    Its usage is that of a finished reply, which the provider charges once, however often it is read.
+    Its usage is that of a finished reply, which the provider charges once, however often it is read; reading one that
+    is not finished costs nothing.
     """
     from abstractcore.schema import StoredReplyInput  # few calls need it, and all import this module
 
@@ -71,7 +72,7 @@ def retrieve_reply(
         StoredReplyInput,
         lambda given: Encoded(WireRequest(f"{path}/{quote(given.id, safe='')}{query}", {}, b"", "GET")),
         lambda response, given: CallIds(given.messages).in_reply(decode(response)),
-        usage=lambda reply: Usage() if reply.finish_reason == "paused" else reply.usage,
+        usage=lambda reply: Usage(0, 0) if reply.finish_reason == "paused" else reply.usage,
         to_record=to_data,
     )
 

@@ -81,7 +81,7 @@ def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | No
 def _url(config: ProviderConfig, environment: Mapping[str, str], version: str | None) -> str:
     """Returns the URL to which the paths of operations are appended."""
     dated = version is not None and version not in _V1_VERSIONS
-    url = base_url(config, environment) or ""
+    url = "" if _names_resource(config, environment) else base_url(config, environment) or ""
     if not urlsplit(url.removesuffix("/openai")).path:
         resource = url.removesuffix("/openai") or _resource_url(config, environment)
         url = f"{resource}{'/openai' if dated else _V1}"
@@ -89,6 +89,12 @@ def _url(config: ProviderConfig, environment: Mapping[str, str], version: str | 
     if not dated or "/deployments" in path or path.endswith("/v1"):
         return url
     return f"{url}/deployments/{quote(config.model or '', safe='')}"
+
+
+def _names_resource(config: ProviderConfig, environment: Mapping[str, str]) -> bool:
+    """Whether a resource is named, other than by a `base_url`: then the configuration's URL does not apply."""
+    given = any(config.options.get(name) is not None for name in ("resource", "azure_endpoint"))
+    return not config.base_url and (given or bool(environment.get("AZURE_OPENAI_ENDPOINT", "").strip()))
 
 
 def _resource_url(config: ProviderConfig, environment: Mapping[str, str]) -> str:

@@ -52,8 +52,10 @@ class OllamaProvider(VendorProvider):
     }
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
-        """The server at `base_url` or `OLLAMA_HOST`; a key is optional."""
-        url = base_url(config, {}) or _url_of(environment.get("OLLAMA_HOST", ""))
+        """The server at `base_url`, `OLLAMA_HOST` or the configuration's URL; a key is optional."""
+        host = environment.get("OLLAMA_HOST", "").strip()
+        url = None if host and not config.base_url else base_url(config, {})
+        url = url or _url_of(host)
         parts = urlsplit(url)
         if parts.path in _OTHER_PATHS:
             url = f"{parts.scheme}://{parts.netloc}"

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
@@ -13,6 +14,9 @@ from abstractcore.schema import EMPTY
 
 from ..common.call_options import region_of_host, request_terms
 from ..common.endpoints import FixedEndpoint, base_url, check_filled, check_setting_names, filled_url, key_auth
+
+if TYPE_CHECKING:
+    from abstractcore.ports import CostReport
 
 _USUAL_URL = "http://localhost:8000/v1"
 
@@ -59,6 +63,12 @@ class VendorProvider(ABC):
     def setting_names(self) -> frozenset[str]:
         """Returns the names of the `settings` of models that the wire format applies; empty if it has none."""
         return frozenset()
+
+    def cost_report(self) -> CostReport | None:
+        """Returns the vendor's report of what an account was billed; None if it has none that is read here."""
+        from .cost_reports import COST_REPORTS
+
+        return COST_REPORTS.get(self.name)
 
     @abstractmethod
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:

@@ -13,13 +13,13 @@ from typing import Any, Literal, cast
 
 import abstractcore
 from abstractcore.concurrency import AsyncRuntime
+from abstractcore.configuration import Problems
 from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import ChecksCalls, ChecksReplies, ChecksTexts, Edit, TextKind, TextPiece
 from abstractcore.registry import failure_text
 from abstractcore.schema import ModelCall, ModelReply
 
 from ..configuration.settings import GuardSettings, Settings
-from ..configuration.tables import Problems
 from ..models import LLMs
 
 Checked = Literal["call", "tool_call", "result", "reply", "stream"]

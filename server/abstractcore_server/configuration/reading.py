@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import abstractcore
 from abstractcore.catalogue import Document, read_document, read_toml
+from abstractcore.configuration import Problems, Table, from_environment
 from abstractcore.errors import (
     AbstractCoreError,
     ConfigurationError,
@@ -38,7 +39,6 @@ from .settings import (
     ServerSettings,
     Settings,
 )
-from .tables import Problems, Table, from_environment
 
 CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
 _SERVER_PREFIX = "ABSTRACTCORE_SERVER"

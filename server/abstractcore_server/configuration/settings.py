@@ -8,11 +8,10 @@ from fnmatch import fnmatchcase
 from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from abstractcore.catalogue import Document
+from abstractcore.configuration import place_of
 from abstractcore.errors import ConfigurationError
 from abstractcore.schema import EMPTY
 from abstractcore.scrubbing import is_sensitive
-
-from .tables import place_of
 
 
 def _least(least: float, default: float) -> Any:

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.concurrency import AsyncRuntime, is_large, off_loop
+from abstractcore.configuration import Problems
 from abstractcore.errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
 from abstractcore.mcp import expanded
 from abstractcore.ports import ToolContext
@@ -21,7 +22,6 @@ from abstractcore.tools import ServedTools, Tool, content_of, shortened
 
 from ..access.admission import Grant
 from ..configuration.settings import ApprovalRule, MCPSettings, matches
-from ..configuration.tables import Problems
 from ..failures import RequestRefused
 from ..stored_state import StoredState
 

@@ -182,3 +182,21 @@ def test_unknown_question_and_no_model_are_usage_errors(place, answers):
     answers()
     assert "no stored question matches" in rerun(place, "unicorn").stderr
     assert "no model is named" in invoke("traces", "rerun", "sky", "--store", place).stderr
+
+
+def test_provider_with_a_typo_is_named_before_anything_is_asked(place):
+    result = invoke("traces", "rerun", "sky", "--model", "opnai/x", "--yes", "--store", place)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == ["error: no provider is called 'opnai'.", "Did you mean openai?"]
+
+
+def test_question_whose_file_is_gone_is_left_out(place, answers, tmp_path):
+    store = TraceStore(place)
+    (tmp_path / "bill.txt").write_text("Total: 42.50 euros")
+    with store.keep("full"):
+        create_llm("scripted", model="dear", replies=["42.50"]).generate("Total?", media=[str(tmp_path / "bill.txt")])
+    store.close()
+    (tmp_path / "bill.txt").unlink()
+    answers()
+    result = rerun(place, "Total")
+    assert (result.exit_code, f": its file is gone: {tmp_path / 'bill.txt'}" in result.stderr) == (2, True)

@@ -19,8 +19,8 @@ from abstractcore import (
     context,
     create_llm,
 )
-from abstractcore.budgets import BudgetState
-from abstractcore.budgets.budget import as_dollars
+from abstractcore.budgets import BudgetState, MemoryLedger
+from abstractcore.budgets.amounts import as_dollars
 from abstractcore.budgets.windows import window_at
 from abstractcore.testing import CallStyle, VirtualClock
 
@@ -101,12 +101,22 @@ class IncompleteLedger:
         ("max_wait", math.nan),
         ("ledger", 3),
         ("ledger", IncompleteLedger()),
+        ("ledger", ""),
+        ("ledger", "memory"),
+        ("ledger", "sqlite:budgets.db"),
     ],
 )
 def test_argument_is_checked_and_named(argument: str, value: Any):
     with pytest.raises(InvalidInputError) as caught:
         Budget(5, **{argument: value})
     assert caught.value.path == argument
+
+
+@pytest.mark.parametrize("ledger", [MemoryLedger(), "budgets.db"])
+def test_ledger_of_a_budget_of_each_call_is_refused(ledger: Any):
+    with pytest.raises(InvalidInputError, match="has no effect with per='call'") as caught:
+        Budget(5, per="call", ledger=ledger)
+    assert (caught.value.path, caught.value.hint is not None) == ("ledger", True)
 
 
 @pytest.mark.parametrize(("budgets", "path"), [("5", "budgets"), ([5], "budgets[0]"), (Budget(5), "budgets")])
@@ -217,6 +227,19 @@ def test_budget_of_each_call_limits_one_call(connect):
         llm.generate("hi " * 20)
     assert caught.value.resets_at is None
     assert caught.value.spent == 0
+
+
+def test_accounts_of_calls_are_dropped_with_them(call_style: CallStyle, connect):
+    budget = Budget(12, per="call")
+    llm = connect(budgets=[budget])
+    for _ in range(3):
+        call_style.generate(llm, "hi")
+        with call_style.stream(llm, "hi") as stream:
+            list(stream)
+    with pytest.raises(BudgetExceededError):
+        call_style.generate(llm, "hi " * 20)
+    ledger: Any = budget.ledger
+    assert ledger.accounts == 0
 
 
 def test_state_needs_the_group_of_a_budget_that_has_some():

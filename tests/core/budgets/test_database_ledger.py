@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ import pytest
 from sqlalchemy import text
 
 from abstractcore import Budget, InvalidInputError, Price, create_llm
-from abstractcore.budgets import DatabaseLedger, charging
+from abstractcore.budgets import DatabaseLedger, flush
 from abstractcore.database import CommitUnknownError, Database, DatabaseError
 from abstractcore.ports import Balance, BudgetAccount
 from tests.chaos_server import PATIENCE_SECONDS
@@ -33,7 +34,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         return
     url = request.getfixturevalue("postgresql").url
     yield url
-    charging.flush()
+    flush()
     database = Database(url)
     with database.writing() as connection:
         connection.execute(text("DROP TABLE IF EXISTS budget_accounts, budget_reservations, budgets_version"))
@@ -98,19 +99,51 @@ def test_amounts_beyond_any_limit_are_refused(ledger: DatabaseLedger):
     assert ledger.reserve(ACCOUNT, 10**30, 0.0, 10.0) == Balance()
 
 
-def test_settlement_whose_commit_is_unknown_is_made_again(ledger: DatabaseLedger, monkeypatch: pytest.MonkeyPatch):
-    id, settle, calls = reserved(ledger, 60), DatabaseLedger._settle, list[int]()  # pyright: ignore[reportPrivateUsage]
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize("step", ["reserve", "settle", "release"])
+def test_step_whose_commit_is_unknown_is_made_once(
+    ledger: DatabaseLedger, monkeypatch: pytest.MonkeyPatch, step: str, committed: bool
+):
+    held = reserved(ledger, 60)
+    method = "_reserve" if step == "reserve" else "_end"
+    make, calls = getattr(DatabaseLedger, method), list[Any]()
 
-    def lost(self: Any, account: BudgetAccount, id: int, amount: int) -> Balance:
-        calls.append(amount)
-        balance = settle(self, account, id, amount)
+    def make_without_reply(*arguments: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) > 1 or committed:
+            made = make(*arguments)
         if len(calls) == 1:
             raise CommitUnknownError("lost")
-        return balance
+        return made
 
-    monkeypatch.setattr(DatabaseLedger, "_settle", lost)
-    assert ledger.settle(ACCOUNT, id, 30) == Balance(30, 0)
-    assert calls == [30, 30]
+    monkeypatch.setattr(DatabaseLedger, method, make_without_reply)
+    if step == "reserve":
+        id = reserved(ledger, 40)
+        assert ledger.balance(ACCOUNT, 0.0) == Balance(0, 100)
+        ledger.release(ACCOUNT, id)
+        assert ledger.balance(ACCOUNT, 0.0) == Balance(0, 60)
+    elif step == "settle":
+        assert ledger.settle(ACCOUNT, held, 30, 10) == Balance(30, 0, 10)
+    else:
+        ledger.release(ACCOUNT, held)
+        assert ledger.balance(ACCOUNT, 0.0) == Balance()
+    assert len(calls) == (1 if step == "reserve" and committed else 2)
+
+
+def test_database_of_the_first_version_gets_a_column(tmp_path: Path):
+    path = tmp_path / "budgets.db"
+    with sqlite3.connect(path) as old:
+        old.execute(
+            "CREATE TABLE budget_accounts (key TEXT PRIMARY KEY, spent BIGINT NOT NULL, reserved BIGINT NOT NULL, "
+            "warned BOOLEAN NOT NULL, ends_at FLOAT)"
+        )
+        old.execute("CREATE TABLE budgets_version (version INTEGER PRIMARY KEY)")
+        old.execute("INSERT INTO budgets_version VALUES (1)")
+        old.execute("INSERT INTO budget_accounts VALUES (?, 20, 0, FALSE, NULL)", (ACCOUNT.key,))
+    old.close()
+    ledger = DatabaseLedger(path)
+    assert ledger.settle(ACCOUNT, reserved(ledger, 60), 30, 10) == Balance(50, 0, 10)
+    ledger.close()
 
 
 def test_database_of_the_program_is_shared(tmp_path: Path):
@@ -133,7 +166,7 @@ def test_database_that_cannot_be_opened_is_an_error_and_no_call_passes(tmp_path:
     budget = Budget(50, ledger=tmp_path / "budgets.db")
     llm = create_llm("scripted", replies=lambda call: "one", price=Price(1, 1), budgets=[budget])
     llm.generate("hi")
-    charging.flush()
+    flush()
     budget.ledger.close()  # type: ignore[attr-defined]
     for file in tmp_path.glob("budgets.db*"):
         file.unlink()

@@ -19,6 +19,7 @@ from abstractcore import (
     create_llm,
     tool,
 )
+from abstractcore.budgets import MemoryLedger
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import completion
 from tests.core.tools.loops import WAYS, Way, calls
@@ -77,6 +78,17 @@ def test_cheaper_model_has_to_fit_too(way: Way, services: Services, small: LLM):
         way.generate(llm, "hi")
     assert caught.value.model == "small"
     assert not small.calls
+
+
+def test_budgets_of_one_name_in_two_ledgers_have_models_of_their_own(way: Way, services: Services, small: LLM):
+    other = create_llm("scripted", model="other", replies=lambda call: "?", services=services, price=CHEAP)
+    roomy = Budget(1_000, name="team", on_exceeded=other, ledger=MemoryLedger())
+    tight = Budget(10, name="team", on_exceeded=small, ledger=MemoryLedger())
+    assert way.generate(large(services, [roomy, tight]), "hi").model == "small"
+    silent = Budget(10, name="team", ledger=MemoryLedger())
+    with pytest.raises(BudgetExceededError):
+        way.generate(large(services, [roomy, silent]), "hi")
+    assert not other.calls
 
 
 def test_all_budgets_hold_for_the_cheaper_model(way: Way, services: Services, small: LLM):

@@ -50,6 +50,26 @@ def test_model_alone_may_name_its_provider_and_a_path_of_weights_does_not(servic
     assert (llm.provider, llm.model) == ("local", "openai/small.gguf")
 
 
+def test_provider_with_a_typo_before_a_model_is_named(services):
+    with pytest.raises(UnknownProviderError, match="no provider is called 'opnai'") as caught:
+        create_llm(model="opnai/gpt-5", services=services)
+    assert caught.value.hint == "Did you mean openai?"
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["./opnai/weights", "~/opnai/weights", "/opnai/weights", "opnai/small.GGUF", "hf:opnai/weights", "acme/a"],
+)
+def test_names_of_weights_with_a_slash_have_no_provider(services, model):
+    assert create_llm(model=model, services=services).model == model
+
+
+def test_folder_of_weights_may_be_called_nearly_as_a_provider(services, tmp_path, monkeypatch):
+    (tmp_path / "opnai" / "small").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert create_llm(model="opnai/small", services=services).provider == "local"
+
+
 @pytest.mark.parametrize("provider", [None, "openai"])
 def test_model_that_is_no_text_is_an_error(provider):
     with pytest.raises(InvalidInputError, match="expected a name, got int") as caught:

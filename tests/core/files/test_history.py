@@ -267,14 +267,12 @@ def test_misspelt_value_is_an_error_with_the_nearest_name(make, given, path: str
 
 
 def test_misspelt_value_in_the_configuration_is_an_error_with_its_place(make):
-    llm = make(config='[media_history]\nimage = "txt"')
     with pytest.raises(
         ConfigurationError, match=r"config\.toml:2:1: media_history\.image: 'txt' is not one of keep, text"
     ):
-        llm.plan("hi", media=[picture()])
-    llm = make(config='media_histry = "text"')
+        make(config='[media_history]\nimage = "txt"')
     with pytest.raises(ConfigurationError, match="Did you mean media_history"):
-        llm.plan("hi", media=[picture()])
+        make(config='media_histry = "text"')
 
 
 def test_history_is_part_of_the_call_as_data(make):

@@ -11,7 +11,7 @@ from decimal import Decimal
 import pytest
 
 from abstractcore import GenerateResponse, ModelReply, SchemaError, Usage, from_json, to_json
-from abstractcore.schema.replies import Cost, defer_cost
+from abstractcore.schema.costs import Cost, defer_cost
 
 COST = Cost(Decimal("0.50"), "computed", None, ("3f2ab1c09d8e7f60",))
 

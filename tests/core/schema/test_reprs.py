@@ -115,7 +115,7 @@ def test_every_record_has_such_a_repr():
     records = [each for each in named if isinstance(each, type) and is_dataclass(each)]
     assert len(records) > 40
     others = {each.__name__ for each in records if each.__repr__ is not short_repr}
-    assert others == {"Blob", "GenerateResponse", "ToolLoop"}
+    assert others == {"Blob", "CostSums", "GenerateResponse", "ToolLoop"}
     assert issubclass(Immutable, ShortRepr)
 
 

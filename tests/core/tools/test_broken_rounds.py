@@ -12,11 +12,13 @@ import pytest
 from abstractcore import (
     LLM,
     AbstractCoreError,
+    CostSums,
     FileJournal,
     OutputValidationError,
     Price,
     ServerError,
     StreamInterruptedError,
+    ToolLoop,
     ToolPolicy,
     Usage,
     from_json,
@@ -101,13 +103,15 @@ def test_stream_that_is_left_counts_what_it_reported(llm: LLM, server: ScriptedS
     assert counted(stream.loop) == (A_ROUND + A_ROUND, 2 * DOLLARS)
 
 
-def test_round_that_the_provider_refused_has_used_nothing(llm: LLM, server: ScriptedServer, call_style: CallStyle):
+def test_cost_of_a_round_that_the_provider_refused_is_unknown(llm: LLM, server: ScriptedServer, call_style: CallStyle):
     server.script(completion(CALL))
     server.script(failure(500))
     with pytest.raises(ServerError) as caught:
         call_style.generate(llm, "Go.", tools=[look], run_tools=True)
     loop: Any = caught.value.loop
-    assert counted(loop) == (A_ROUND, DOLLARS)
+    assert counted(loop) == (A_ROUND, None)
+    assert loop.costs == CostSums(known=DOLLARS, unknown=1)
+    assert from_json(to_json(loop), ToolLoop).costs == loop.costs
     assert len(caught.value.attempts) == 2
 
 

@@ -18,7 +18,7 @@ from abstractcore.traces import CostSums, TraceStore
 from abstractcore.traces import costs as costs_module
 from abstractcore.traces.batches import BatchWriter
 from abstractcore.traces.rows import encoded
-from abstractcore.traces.spending import SpendChanges
+from abstractcore.traces.spending import KnownSums, SpendChanges
 from abstractcore.traces.tables import records, spend
 from tests.core.traces.stores import NOON, a_call, write
 
@@ -44,10 +44,10 @@ def sums_of(store: TraceStore, *by: str, **options: Any) -> dict[tuple[str | Non
 
 def assert_spend_is_the_sum_of_records(store: TraceStore) -> None:
     with store.database.reading() as connection:
-        expected = SpendChanges({})
+        expected = SpendChanges(KnownSums())
         for row in connection.execute(select(records)):
             expected.add(row)
-        wanted = {key: tuple(sums) for key, sums in expected._sums.items()}  # pyright: ignore[reportPrivateUsage]
+        wanted = {key: tuple(sums) for key, sums in expected.sums().items()}
         found = {
             (row.tag, row.hour, row.value, row.folded, row.kind, row.provider, row.model, row.operation, row.outcome): (
                 *(row.calls, row.known, row.estimated, row.unknown),
@@ -143,6 +143,10 @@ def test_attempts_that_others_followed_have_a_line_of_their_own(store: TraceStor
     assert found == {"done": (Decimal(1), 0), "retried": (Decimal("0.35"), Decimal("0.5"))}
     (row,) = store.costs(by=["tag:team", "model"], since=0)[:1]
     assert (row.costs, row.calls, row.failed) == (CostSums(Decimal("1.25"), Decimal("0.5")), 1, 0)
+    scanned = sums_of(store, "tag:team", "outcome", "tag:none")
+    assert scanned["office", "done", None] == CostSums(Decimal(1))
+    assert scanned["office", "retried", None] == CostSums(Decimal("0.25"), Decimal("0.5"))
+    assert scanned == {(*key, None): sums for key, sums in sums_of(store, "tag:team", "outcome").items()}
     write(store, replace(call, attempts=(), cost=Decimal(2), estimated_cost=None))
     assert_spend_is_the_sum_of_records(store)
     assert sums_of(store, "outcome")["retried",] == CostSums(Decimal("0.1"))
@@ -201,6 +205,31 @@ def test_tag_with_too_many_values_is_folded_and_says_so(
     assert rows == {("ann-0", False): 2, ("ann-1", False): 1, ("ann-2", False): 1, ("other", True): 6}
     assert caplog.text.count("the tag 'user' has over") == 1
     assert sums_of(store, "model") == {("small",): CostSums(Decimal(10))}
+
+
+def test_names_of_tags_that_are_too_many_leave_a_bounded_table_and_right_sums(
+    store: TraceStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr("abstractcore.traces.spending.MOST_NAMES", 3)
+    monkeypatch.setattr(costs_module, "_warned", set())
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    first = [a_call(cost="1", tags={"team": "office", f"n{number}": "x"}) for number in range(50)]
+    later = [a_call(cost="2", at=NOON + HOUR, tags={"late": "y"}), a_call(cost="4", tags={"team": "home", "late": "y"})]
+    write(store, *first, *later)
+    another_process = BatchWriter(store.database)  # knows nothing, and replaces them
+    another_process.write([encoded(call, searchable=False) for call in (*first, *later)])
+    with store.database.reading() as connection:
+        assert len(connection.execute(select(spend)).all()) < 15
+    found = {(row.group["tag:team"], row.is_folded): row.costs.known for row in store.costs(by=["tag:team"], since=0)}
+    assert found == {("office", False): 50, ("home", False): 4, (None, False): 2}
+    for name in ("late", "n49"):  # the calls of the first hour may have it
+        rows = store.costs(by=[f"tag:{name}"], since=0)
+        assert sum(row.costs.known for row in rows) == 56
+        assert [row.costs.known for row in rows if row.is_folded] == [52]
+    assert sums_of(store, "tag:late")["y",] == CostSums(Decimal(2))
+    assert sums_of(store, "tag:n0")["x",] == CostSums(Decimal(1))
+    assert [row.costs.known for row in store.costs(by=["model"], since=0)] == [56]
+    assert caplog.text.count("calls of an hour have over") == 1
 
 
 def test_sums_above_what_an_integer_of_a_database_holds_are_exact(store: TraceStore):

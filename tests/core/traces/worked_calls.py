@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from tests.chaos_server import (
     CUT,
@@ -24,7 +24,22 @@ from tests.chaos_server import (
 )
 from tests.providers.test_costs import chat, claude
 
-Kind = Literal["whole", "stream", "left", "loop", "typed", "embed", "media", "caption"]
+Kind: TypeAlias = Literal[
+    "whole",
+    "stream",
+    "left",
+    "loop",
+    "typed",
+    "embed",
+    "media",
+    "caption",
+    "caption streamed",
+    "transcribe",
+    "listen",
+    "ask",
+    "tool that asks",
+    "background",
+]
 
 PRICE: Final = {
     "rates": {
@@ -87,7 +102,7 @@ def _gemini(usage: dict[str, Any]) -> tuple[bytes, bytes]:
     return answer(body), stream_head() + chunk(data) + LAST_CHUNK
 
 
-def _responses(usage: dict[str, Any]) -> bytes:
+def _responses(usage: dict[str, Any] | None, status: str = "completed") -> bytes:
     part: dict[str, Any] = {"type": "output_text", "text": "hi", "annotations": []}
     message: dict[str, Any] = {
         "type": "message",
@@ -96,8 +111,8 @@ def _responses(usage: dict[str, Any]) -> bytes:
         "role": "assistant",
         "content": [part],
     }
-    body = {"id": "r", "object": "response", "created_at": 0, "status": "completed", "model": "m"}
-    return answer({**body, "output": [message], "usage": usage})
+    body = {"id": "r", "object": "response", "created_at": 0, "status": status, "model": "m"}
+    return answer({**body, "output": [message] if usage else [], "usage": usage})
 
 
 def _tool_call(name: str = "translate") -> bytes:
@@ -128,6 +143,12 @@ def _both(name: str, model: str, replies: tuple[bytes, bytes], known: str | None
         Worked(f"{name}, streamed", model, (replies[1],), known, "stream", **more),
     ]
 
+
+_CAPTION: Final = completion("A red barn.")
+_UNCOUNTED: Final = answer({**completion_body("A red barn."), "usage": None})
+_TRANSCRIPT: Final = answer(
+    {"text": "Good morning.", "duration": 7.0, "segments": [], "usage": {"type": "duration", "seconds": 7}}
+)
 
 # Millionths of a dollar: the tokens of each kind times its price.
 WORKED: Final = [
@@ -185,6 +206,19 @@ WORKED: Final = [
         ),
         "0.0158",
     ),
+    # made in the background, and read twice: 1000 x 2 + 100 x 10, when it is finished
+    Worked(
+        "in the background",
+        "openai-responses/m",
+        (
+            _responses(None, "queued"),
+            _responses(None, "in_progress"),
+            _responses({"input_tokens": 1_000, "output_tokens": 100, "total_tokens": 1_100}),
+        ),
+        "0.003",
+        "background",
+        unknown=1,
+    ),
     # what the vendor reports counts, whatever its tokens would cost
     *_both("reported", ROUTER, chat("m", {**_tokens(1_000, 100), "cost": 0.0123456789}), "0.0123456789"),
     *_both("reported as free", ROUTER, chat("m", {**_tokens(1_000, 100), "cost": 0}), "0"),
@@ -230,6 +264,29 @@ WORKED: Final = [
     # five tokens for 2 dollars a million
     Worked("embedding", "vendor/m", (answer({"data": [{"embedding": [0.5, 1.0]}]}),), "0.00001", "embed"),
     Worked("spoken and drawn", CHAT, (completion(),), "0.000026", "media", unknown=1),
-    # the caption is a call of its own: twice 3 x 2 + 2 x 10
+    # Calls that are made for others have records of their own.
+    # twice 3 x 2 + 2 x 10
     Worked("caption", CHAT, (completion("A red barn."), completion()), "0.000052", "caption"),
+    Worked("caption, streamed answer", CHAT, (_CAPTION, chat("m", _tokens(3, 2))[1]), "0.000052", "caption streamed"),
+    Worked("caption without usage", CHAT, (_UNCOUNTED, completion()), "0.000026", "caption", estimated=True),
+    Worked("caption retried", CHAT, (CUT, _CAPTION, completion()), "0.000052", "caption", estimated=True),
+    Worked("answer lost after its caption", CHAT, (_CAPTION, CUT, CUT), "0.000026", "caption", estimated=True),
+    Worked("caption refused", CHAT, (failure(400),), "0", "caption", unknown=1),
+    # 7 seconds for 0.006 dollars a minute
+    Worked("transcript", CHAT, (_TRANSCRIPT,), "0.0007", "transcribe"),
+    Worked("transcript refused", CHAT, (failure(400),), "0", "transcribe", unknown=1),
+    Worked("recording", CHAT, (_TRANSCRIPT, completion()), "0.000726", "listen"),
+    *(
+        Worked(f"backend, {backend}", CHAT, replies, known, "ask", estimated, unknown, options={"backend": backend})
+        for backend, replies, known, estimated, unknown in (
+            ("async", (completion(),), "0.000026", False, 0),
+            ("sync", (completion(),), "0.000026", False, 0),
+            ("charged", (completion(),), "0.010026", False, 0),
+            ("unpriced", (completion(),), "0.000026", False, 1),
+            ("failing", (completion(),), "0.000026", False, 0),
+            ("unanswered", (CUT, CUT), None, True, 0),
+            ("tools", (_tool_call(), completion()), "0.250052", False, 0),
+        )
+    ),
+    Worked("tool that asks", CHAT, (_tool_call("ask"), completion(), completion()), "0.000078", "tool that asks"),
 ]

@@ -1,19 +1,19 @@
-"""Tables of the configuration read into dataclasses: what is wrong is an error with its line."""
+"""Tables of a configuration in TOML, read into dataclasses: what is wrong is an error with its line and column."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 import types
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from abstractcore.catalogue import Document
-from abstractcore.errors import ConfigurationError
-from abstractcore.registry import did_you_mean, nearest_names
-from abstractcore.schema import shown
+from ..catalogue import Document
+from ..errors import ConfigurationError
+from ..registry import did_you_mean, nearest_names
+from ..schema import shown
 
 
 class InvalidConfigurationError(ConfigurationError):
@@ -116,10 +116,11 @@ class Table:
         problems = Problems()
         for name in self.values:
             if name not in known:
-                problems.add(self._unknown(name, known, what))
+                problems.add(self.unknown(name, known, what))
         problems.check()
 
-    def _unknown(self, name: str, known: Sequence[str], what: str) -> ConfigurationError:
+    def unknown(self, name: str, known: Collection[str], what: str) -> ConfigurationError:
+        """Returns the error of a name that is none of `known`, with similar names."""
         near = nearest_names(name[:100], known)
         hint = did_you_mean(near) if near else f"The names are {', '.join(known)}."
         return self.error(f"there is no such {what}", name, hint=hint)
@@ -136,7 +137,7 @@ class Table:
         for name, value in self.values.items():
             with problems.collect():
                 if name not in known:
-                    raise self._unknown(name, list(known), "setting")
+                    raise self.unknown(name, list(known), "setting")
                 values[name] = self._value(value, types_of[name], known[name])
         for name, each in known.items():
             if name not in self.values and each.default is MISSING and each.default_factory is MISSING:

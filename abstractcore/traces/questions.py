@@ -6,23 +6,36 @@ Nothing is sent here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from abstractcore import CallRecord, InteractionRecord, InvalidInputError, Message, ModelCall, TextPart, ToolRecord
-from abstractcore.schema import MEDIA_PARTS, ModelReply, ToolCall, ToolResult
-
-from .conversations import is_redacted, plain
-
-if TYPE_CHECKING:
-    from abstractcore import Verification
-    from abstractcore.traces import TraceNode, TraceStore
-
-    from .stores import CallChoice
+from ..errors import AbstractCoreError, InvalidInputError
+from ..schema import (
+    MEDIA_PARTS,
+    Blob,
+    CallRecord,
+    CostSums,
+    InteractionRecord,
+    Message,
+    ModelCall,
+    ModelReply,
+    TextPart,
+    ToolCall,
+    ToolRecord,
+    ToolResult,
+    Verification,
+    canonical_json,
+)
+from .queries import TraceNode
+from .store import TraceStore
+from .times import When
 
 RERUN_TAG: Final = "rerun_of"
 _LOOPS: Final = ("tools", "correction")
+_REDACTED: Final = re.compile(r"\[\d+ characters\]")
 CallKey: TypeAlias = tuple[str, str]
 """The name of a tool, and its arguments as JSON."""
 
@@ -54,6 +67,11 @@ class StoredQuestion:
         return next((record.verification for record in reversed(self.calls) if record.verification is not None), None)
 
     @property
+    def costs(self) -> CostSums:
+        """What its calls had cost."""
+        return sum(map(CostSums.of, self.calls), CostSums())
+
+    @property
     def tool_calls(self) -> list[CallKey]:
         """What the model called, in its order."""
         return keys(call for record in self.calls if record.reply is not None for call in record.reply.tool_calls)
@@ -71,7 +89,9 @@ class StoredQuestion:
         if any(blob.form == "artifact" or blob.location == "redacted:" for blob in blobs):
             return "its files were not kept"
         stores = {str(blob.provider) for blob in blobs if blob.form == "provider_file"}
-        return f"its files are in the file store of {', '.join(sorted(stores))}" if stores else None
+        if stores:
+            return f"its files are in the file store of {', '.join(sorted(stores))}"
+        return next(filter(None, map(_lost_file, blobs)), None)
 
 
 class StoredResults:
@@ -104,21 +124,36 @@ class StoredResults:
         return Message("tool", tuple(self.result(call) for call in calls))
 
 
-def questions(store: TraceStore, query: str | None, choice: CallChoice) -> list[StoredQuestion]:
-    """Returns the stored questions of an id, or with some words, each once, the newest first."""
-    if query is not None:
+def find_questions(
+    store: TraceStore,
+    text: str | None = None,
+    *,
+    since: When = None,
+    until: When = None,
+    model: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    failed: bool | None = None,
+    limit: int = 100,
+) -> list[StoredQuestion]:
+    """Returns the stored questions with some words, each once, the newest first, without reruns of others. `text` may
+    also be the id of a record: that of its question.
+
+    The other arguments choose calls as those of `TraceStore.calls` do. Raises what that raises.
+    """
+    if text is not None:
         try:
-            node = next(node for node in store.trace(query) if node.record.trace_id == query)
+            node = next(node for node in store.trace(text) if node.record.trace_id == text)
         except InvalidInputError:
-            pass
+            pass  # these are words
         else:
             found = _question(store, node.record.trace_id)
             return [] if found is None else [found]
-    arguments: dict[str, Any] = choice.arguments() | {"text": query, "operation": "chat"}
     by_id: dict[str, StoredQuestion] = {}
-    for summary in store.calls(**arguments):
-        if RERUN_TAG not in summary.tags and (found := _question(store, summary.trace_id)) is not None:
-            by_id.setdefault(found.id, found)
+    for summary in store.calls(
+        since=since, until=until, model=model, operation="chat", tags=tags, failed=failed, text=text, limit=limit
+    ):
+        if RERUN_TAG not in summary.tags and (question := _question(store, summary.trace_id)) is not None:
+            by_id.setdefault(question.id, question)
     return [*by_id.values()]
 
 
@@ -149,6 +184,27 @@ def _question(store: TraceStore, id: str) -> StoredQuestion | None:
     return StoredQuestion(record.trace_id, calls, tools, record.seconds) if calls else None
 
 
+def is_redacted(messages: Iterable[Message]) -> bool:
+    """Returns whether the texts of messages were replaced by their sizes: all of them are, or none."""
+    parts = [part for message in messages for part in message.parts]
+    parts += [content for part in parts if isinstance(part, ToolResult) for content in part.content]
+    texts = [part.text for part in parts if isinstance(part, TextPart) and part.text]
+    return bool(texts) and all(_REDACTED.fullmatch(text) for text in texts)
+
+
+def _lost_file(blob: Blob) -> str | None:
+    """Returns what became of the file of a part, which is kept as its path and hash; None if it is as it was."""
+    if blob.form != "file" or blob.location is None:
+        return None
+    if not os.path.isfile(blob.location):
+        return f"its file is gone: {blob.location}"
+    try:
+        blob.check_unchanged()
+    except (OSError, AbstractCoreError):
+        return f"its file has changed, or cannot be read: {blob.location}"
+    return None
+
+
 def _is_loop(node: TraceNode) -> bool:
     return isinstance(node.record, InteractionRecord) and node.record.kind in _LOOPS
 
@@ -166,4 +222,4 @@ def _canonical(arguments: Any) -> str:
             arguments = json.loads(arguments or "{}")
         except ValueError:
             return arguments
-    return json.dumps(plain(arguments or {}), sort_keys=True)
+    return canonical_json(arguments or {})

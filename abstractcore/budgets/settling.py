@@ -1,0 +1,76 @@
+"""Ends reservations: here, or in a worker thread where that waits for a database, in order.
+
+No answer waits for it, and it happens even if the call is cancelled.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
+
+from ..concurrency.background import ProcessWorker
+from ..ports.budgets import BudgetAccount
+from .budget import Budget
+
+_LAST_SECONDS: Final = 5.0
+_log = logging.getLogger("abstractcore")
+_worker: Final = ProcessWorker("abstractcore-budgets")
+_flushed_at_exit: Final = set[int]()
+atexit.register(_worker.flush, _LAST_SECONDS)
+
+
+def flush(timeout: float | None = None) -> bool:
+    """Waits up to `timeout` seconds until what ended is written to databases; returns whether it is."""
+    return _worker.flush(timeout)
+
+
+class Reservation(NamedTuple):
+    """What is reserved of one account."""
+
+    budget: Budget
+    account: BudgetAccount
+    group: str | None
+    id: int
+
+
+def _flush_at_exit() -> None:
+    """Has what is queued written at the end of a process of `multiprocessing`, which calls no function of `atexit`."""
+    process = os.getpid()
+    if process not in _flushed_at_exit:
+        _flushed_at_exit.add(process)
+        util = sys.modules.get("multiprocessing.util")
+        if util is not None:
+            util.Finalize(None, _worker.flush, (_LAST_SECONDS,), exitpriority=0)
+
+
+def in_order(budget: Budget, end: Callable[[], object]) -> None:
+    """Ends a reservation here, or in the worker where that waits for a database."""
+    if budget.ledger.blocks:
+        try:
+            _flush_at_exit()
+            _worker.begun().put(end)
+            return
+        except RuntimeError:  # the interpreter shuts down
+            pass
+    try:
+        end()
+    except Exception:
+        _log.exception("the end of a reservation of the budget %r was not counted", budget.name)
+
+
+def release(reservation: Reservation) -> None:
+    """Ends a reservation for which nothing was spent."""
+    budget = reservation.budget
+    in_order(budget, partial(budget.ledger.release, reservation.account, reservation.id))
+
+
+def settle(reservation: Reservation, amount: int, estimated: int = 0) -> None:
+    """Ends a reservation: `amount` was spent, `estimated` of which nobody has reported."""
+    budget, account = reservation.budget, reservation.account
+    balance = budget.ledger.settle(account, reservation.id, amount, estimated)
+    budget.warn(account, reservation.group, balance)

@@ -1,0 +1,19 @@
+"""The user's `config.toml`: named LLMs, how providers are reached, policies for files; and tables of any TOML file."""
+
+from ..lazy_modules import LazyImports as _LazyImports
+
+with _LazyImports(globals()):
+    from .reading import check_policy as check_policy, read_configuration as read_configuration
+    from .settings import (
+        Configuration as Configuration,
+        ConfiguredBudget as ConfiguredBudget,
+        ConfiguredLLM as ConfiguredLLM,
+        ConfiguredProvider as ConfiguredProvider,
+    )
+    from .tables import (
+        InvalidConfigurationError as InvalidConfigurationError,
+        Problems as Problems,
+        Table as Table,
+        from_environment as from_environment,
+        place_of as place_of,
+    )

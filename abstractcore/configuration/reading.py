@@ -1,0 +1,156 @@
+"""Reads the user's `config.toml`: what is wrong is an error with its line and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from ..budgets import Budget
+from ..catalogue import read_document, read_toml
+from ..errors import InvalidInputError
+from ..files.media_kinds import MEDIA_KINDS, media_history
+from ..files.policies import check_policies
+from ..ports import MediaHandler
+from ..schema import MediaHistory, MediaKind
+from ..schema.base_error import shown
+from ..scrubbing import is_sensitive
+from .settings import Configuration, ConfiguredBudget, ConfiguredLLM, ConfiguredProvider
+from .tables import Problems, Table
+
+_POLICY = "media_policy"
+_HISTORY = "media_history"
+_LLMS = "llm"
+_PROVIDERS = "providers"
+_BUDGET = "budget"
+SETTINGS = (_POLICY, _HISTORY, _LLMS, _PROVIDERS)
+"""The names at the top of the file."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+T = TypeVar("T")
+
+
+def read_configuration(path: Path, handlers: Sequence[MediaHandler], providers: Collection[str]) -> Configuration:
+    """Returns the configuration of a file; `providers` are the names that are known.
+
+    Raises `ConfigurationError` with the file, line and column of everything that is wrong.
+    """
+    document = read_document(path)
+    root = Table(document, read_toml(document))
+    problems = Problems()
+    with problems.collect():
+        root.check_names(SETTINGS, "setting")
+    policies: Mapping[MediaKind, str] = {}
+    with problems.collect():
+        policies = _policies(root.table(_POLICY), handlers)
+    histories: Mapping[MediaKind, MediaHistory] = {}
+    with problems.collect():
+        histories = _histories(root)
+    llms = _read_all(root, _LLMS, lambda name, table: _llm(name, table, providers), problems)
+    with problems.collect():
+        _check_references(root, llms)
+    found = _read_all(root, _PROVIDERS, lambda name, table: _provider(name, table, providers), problems)
+    problems.check()
+    return Configuration(policies, histories, llms, found, document)
+
+
+def _read_all(root: Table, name: str, read: Callable[[str, Table], T], problems: Problems) -> dict[str, T]:
+    """Returns the result of `read` for each table of a table, by name."""
+    found: dict[str, T] = {}
+    with problems.collect():
+        for each, table in root.table(name).tables().items():
+            with problems.collect():
+                found[each] = read(each, table)
+    return found
+
+
+def _policies(table: Table, handlers: Sequence[MediaHandler]) -> Mapping[MediaKind, str]:
+    problems = Problems()
+    for kind, policy in table.values.items():
+        with problems.collect():
+            try:
+                check_policy(kind, policy, handlers)
+            except InvalidInputError as error:
+                raise table.error(_without_path(error), kind, hint=error.hint) from None
+    problems.check()
+    return cast("Mapping[MediaKind, str]", table.values)
+
+
+def _histories(root: Table) -> Mapping[MediaKind, MediaHistory]:
+    try:
+        return cast("Mapping[MediaKind, MediaHistory]", media_history(root.values.get(_HISTORY, {})))
+    except InvalidInputError as error:
+        raise root.error(_without_path(error), *(error.path or _HISTORY).split("."), hint=error.hint) from None
+
+
+def _without_path(error: InvalidInputError) -> str:
+    return error.message.removeprefix(f"{error.path}: ")
+
+
+def check_policy(kind: str, policy: object, handlers: Sequence[MediaHandler]) -> None:
+    """Raises `InvalidInputError` for a configured policy that no kind of file has."""
+    path = f"{_POLICY}.{kind}"
+    if kind not in MEDIA_KINDS:
+        raise InvalidInputError(f"unknown kind: use {', '.join(MEDIA_KINDS)}", path=path)
+    if not isinstance(policy, str):
+        raise InvalidInputError(f"expected the name of a policy, got {shown(policy)}", path=path)
+    check_policies({kind: policy}, handlers)
+
+
+def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
+    if not _NAME.fullmatch(name):
+        hint = "It is 1 to 100 letters, digits, '.', '_' and '-'; the first one is a letter or a digit."
+        raise table.error("it cannot be the name of an LLM", hint=hint)
+    if name in providers:
+        raise table.error("it is the name of a provider", hint=f"Choose another name, as in [llm.my-{name}].")
+    values = {key: value for key, value in table.values.items() if key != _BUDGET}
+    settings = Table(table.document, values, table.path).read(ConfiguredLLM)
+    if _BUDGET in table.values:
+        settings = replace(settings, budget=_budget(name, table.table(_BUDGET)))
+    if settings.model is None and settings.provider is None:
+        raise table.error("`model` is required", "model", hint='For example: model = "openai/gpt-5.4".')
+    _refuse_secrets(table, settings.options, "options")
+    return settings
+
+
+def _budget(name: str, table: Table) -> Budget:
+    settings = table.read(ConfiguredBudget)
+    given = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    given["on_exceeded"] = "raise" if settings.on_exceeded is None else settings.on_exceeded
+    try:
+        return Budget(**given, name=f"llm.{name}")
+    except InvalidInputError as error:
+        raise table.error(_without_path(error), *(error.path or "usd").split("."), hint=error.hint) from None
+
+
+def _provider(name: str, table: Table, providers: Collection[str]) -> ConfiguredProvider:
+    if name not in providers:
+        raise Table(table.document, {}, table.path[:-1]).unknown(name, providers, "provider")
+    settings = table.read(ConfiguredProvider)
+    _refuse_secrets(table, settings.options, "options")
+    _refuse_secrets(table, settings.headers, "headers")
+    for header, value in settings.headers.items():
+        if not isinstance(value, str):
+            raise table.error(f"expected a string, got {shown(value)}", "headers", header)
+    return settings
+
+
+def _refuse_secrets(table: Table, values: Mapping[str, Any], name: str) -> None:
+    """Raises `ConfigurationError` for a value that is a credential by its name: files are copied and shared."""
+    for key, value in values.items():
+        if is_sensitive(key) and isinstance(value, str | dict):
+            hint = "Name the variable that holds the key: api_key_env in the table of the provider."
+            raise table.error("secrets are not allowed in this file", name, key, hint=hint)
+
+
+def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
+    """Raises `ConfigurationError` for names of LLMs that lead back to themselves."""
+    table = root.table(_LLMS)
+    for name in llms:
+        seen = [name]
+        while (settings := llms.get(seen[-1])) and settings.provider is None and settings.model is not None:
+            if settings.model in seen:
+                circle = " -> ".join([*seen, settings.model])
+                raise table.error(f"the names lead in a circle: {circle}", name, "model")
+            seen.append(settings.model)

@@ -1,0 +1,159 @@
+"""`abstractcore config`: the user's `config.toml`, shown with what the environment sets, edited and checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import date, time
+from pathlib import Path
+from typing import Any, cast
+
+import typer
+
+import abstractcore
+from abstractcore.catalogue import config_file_path, read_document, read_toml
+from abstractcore.configuration import Configuration, place_of, read_configuration
+from abstractcore.scrubbing import is_sensitive
+
+from .parameters import exit_code
+from .plugins import registry
+from .reporting import error_facts, error_lines, json_line, reported
+from .screen import complain, note, show_table, write
+
+_TEMPLATE = """\
+# The configuration of AbstractCore: what programs and the environment do not set. docs/configuration.md has all of it.
+# Keys of providers do not belong here: they are read from variables of the environment.
+
+# [llm.default]                  # create_llm() without a name
+# model = "openai/gpt-5.4-mini"
+# options.temperature = 0.2
+
+# [providers.openai]             # how a provider is reached
+# base_url = "https://gateway.example.com/v1"
+# api_key_env = "MY_OPENAI_KEY"
+
+# [media_policy]                 # how files are sent to models
+# image = "caption"
+"""
+_PREFIX = "ABSTRACTCORE_"
+
+
+def show_path(*, as_json: bool) -> None:
+    """Prints the path of the file, whether it exists or not."""
+    path, _ = config_file_path(os.environ)
+    write(json_line({"path": str(path), "exists": path.exists()}) if as_json else f"{path}\n")
+
+
+def show_settings(*, as_json: bool) -> None:
+    """Prints each value that is set, with its source: a variable of the environment, or a line of the file."""
+    with reported(as_json=as_json):
+        path, named = config_file_path(os.environ)
+        rows = [*_environment(), *(_in_file(path) if named or path.exists() else ())]
+        if as_json:
+            facts = [{"name": name, "value": value, "source": source} for name, value, source in rows]
+            write(json_line({"path": str(path), "settings": facts, "exit_code": 0}))
+            return
+        if rows:
+            show_table(("setting", "value", "from"), [(name, _shown(value), source) for name, value, source in rows])
+        else:
+            note(f"Nothing is set: {path} {'is empty' if path.exists() else 'does not exist'}, nor is {_PREFIX}*.")
+
+
+def _environment() -> Iterator[tuple[str, Any, str]]:
+    for name in sorted(os.environ):
+        if name.startswith(_PREFIX):
+            yield name, "(set, not shown)" if is_sensitive(name) else os.environ[name], "environment"
+
+
+def _in_file(path: Path) -> Iterator[tuple[str, Any, str]]:
+    document = read_document(path)
+    for names, value in _flat(read_toml(document)):
+        line, _ = place_of(document.text, names)
+        hidden = any(map(is_sensitive, names)) and not names[-1].endswith("_env")
+        yield ".".join(names), "(not shown)" if hidden else value, f"{path.name}:{line}"
+
+
+def _flat(table: Mapping[str, Any], names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yields the values of nested tables with their names."""
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(cast("dict[str, Any]", value), (*names, name))
+        else:
+            yield (*names, name), str(value) if isinstance(value, date | time) else value
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def check(*, as_json: bool) -> None:
+    """Prints everything that is wrong with the file, each with its line and column, and exits with an error code."""
+    path, named = config_file_path(os.environ)
+    if not named and not path.exists():
+        if as_json:
+            write(json_line({"path": str(path), "errors": [], "exit_code": 0}))
+        else:
+            note(f"There is no {path}: nothing is wrong. `abstractcore config edit` makes one.")
+        return
+    errors = list(_errors(path))
+    code = exit_code(errors[0]) if errors else 0
+    if as_json:
+        write(json_line({"path": str(path), "errors": [error_facts(each) for each in errors], "exit_code": code}))
+    elif not errors:
+        note(f"{path}: nothing is wrong.")
+    for error in () if as_json else errors:
+        complain(*error_lines(error))
+    if errors:
+        raise typer.Exit(code)
+
+
+def _errors(path: Path) -> Iterator[abstractcore.AbstractCoreError]:
+    """Yields what is wrong with the file; of named LLMs and of providers also what is only found when one is created.
+
+    A missing key is not an error of the file.
+    """
+    plugins = registry()
+    try:
+        configuration = read_configuration(path, plugins.media_handlers, plugins.providers)
+    except abstractcore.ConfigurationError as error:
+        yield from getattr(error, "errors", (error,))
+        return
+    services = abstractcore.Services(registry=plugins)
+    try:
+        for create in _names(configuration):
+            try:
+                abstractcore.create_llm(*create, services=services).close()
+            except (abstractcore.AuthenticationError, abstractcore.MissingExtraError):
+                continue
+            except abstractcore.AbstractCoreError as error:
+                yield error
+    finally:
+        services.close()
+
+
+def _names(configuration: Configuration) -> Iterator[tuple[str, ...]]:
+    yield from ((name,) for name in configuration.llms)
+    yield from ((name, "any") for name in configuration.providers)
+
+
+def edit() -> None:
+    """Opens the file in the user's editor, with examples if there is none yet, and checks it afterwards."""
+    with reported():
+        path, _ = config_file_path(os.environ)
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        if not editor:
+            message = "no editor is set"
+            raise abstractcore.ConfigurationError(message, hint=f'Set EDITOR, as in EDITOR="nano", or edit {path}.')
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(_TEMPLATE, encoding="utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), str(path)], check=True)
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            raise abstractcore.ConfigurationError(
+                f"the editor {editor!r} failed: {error}", hint=f"Edit {path}."
+            ) from None
+    check(as_json=False)
