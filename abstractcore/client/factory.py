@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
@@ -14,6 +14,7 @@ from ..ports import (
     CAPABILITIES,
     Answer,
     CallContext,
+    DependsOnSettings,
     Price,
     Pricing,
     Provider,
@@ -136,7 +137,7 @@ def _create(
         tracing,
         Retry(retries, services.random),
         Deadline(),
-        *_user_middleware(given.get("middleware", ())),
+        *_user_middleware(given.get("middleware", ()), partial(_settings_digest, given, session, services)),
         Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
     )
 
@@ -206,8 +207,23 @@ def _check_defaults(given: dict[str, Any]) -> None:
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
-def _user_middleware(middleware: Sequence[object]) -> list[Any]:
-    return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+def _user_middleware(middleware: Sequence[object], settings: Callable[[], str]) -> list[Any]:
+    """Returns the wrapped middleware; a cache is notified of the settings that answers depend on."""
+    settings = cache(settings)
+    wrapped: list[Any] = []
+    for index, each in enumerate(middleware):
+        if isinstance(each, DependsOnSettings) and not isinstance(each, type):
+            each = each.for_settings(settings)
+        wrapped.append(UserMiddleware(each, f"middleware[{index}]"))
+    return wrapped
+
+
+def _settings_digest(given: Mapping[str, Any], session: ProviderSession, services: Services) -> str:
+    """Returns the digest of what answers depend on besides their calls, which have the defaults of the LLM."""
+    from .settings_digest import settings_digest
+
+    options = {name: value for name, value in given.items() if name not in _DEFAULTS}
+    return settings_digest(options, session, services.configuration)
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:

@@ -15,7 +15,18 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..ports import Answer, BilledResponse, CallContext, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
+from ..ports import (
+    Answer,
+    BilledResponse,
+    CallContext,
+    Charge,
+    Endpoint,
+    KnownUrl,
+    ModelProfile,
+    ProviderSession,
+    Runtime,
+    Transpiler,
+)
 from ..schema import GenerateResponse, ModelCall
 from ..scrubbing import credentials_of, shown_url
 from .data_methods import DataMethods
@@ -434,6 +445,11 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
     def check_open(self) -> None:
         """Raises `ConfigurationError` if it is closed."""
         self._preparer.check_open()
+
+
+def settings_of(llm: LLM) -> tuple[LLMArguments, ProviderSession]:
+    """Returns what an LLM was created with, and its session."""
+    return llm._arguments, llm._pipelines.session  # pyright: ignore[reportPrivateUsage]
 
 
 def _location(endpoint: Endpoint) -> str:

@@ -221,6 +221,17 @@ class CallEnd:
     result: OperationResult[Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    """An answer that a cache gave instead of a request: when it was asked for, in seconds since the epoch, and the
+    tokens and the model that it took then.
+    """
+
+    stored_at: float
+    usage: Usage
+    model: str
+
+
 class NestedCall(NamedTuple):
     """A call that was made for another one, and has a record and budgets of its own: its tokens and its cost are those
     of the response to the other call too, and of no further sum.
@@ -258,7 +269,8 @@ class CallContext:
     belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
     dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
     span of another tracing system that the call belongs to. `nested` are the calls that were made for this one, such as
-    captions of its files: they have records of their own.
+    captions of its files: they have records of their own. A cache that
+    answers the call sets `cache_hit`.
     """
 
     input: AnyInput
@@ -294,6 +306,7 @@ class CallContext:
     discarded: bool = False
     trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
     nested: list[NestedCall] = field(default_factory=list["NestedCall"], repr=False)
+    cache_hit: CacheHit | None = None
 
     @property
     def call(self) -> ModelCall:
@@ -363,6 +376,17 @@ class AttemptMiddleware(Protocol):
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
         """Called once per attempt, before the request is sent."""
+        ...
+
+
+@runtime_checkable
+class DependsOnSettings(Protocol):
+    """Middleware whose behaviour depends on the settings of its LLM, as that of a cache does."""
+
+    def for_settings(self, digest: Callable[[], str]) -> CallMiddleware:
+        """Returns the middleware of one LLM. `digest` returns the SHA-256 of what its answers depend on besides their
+        calls: the server with its credentials, options such as `vision_model`, and facts about the model.
+        """
         ...
 
 
