@@ -1,0 +1,209 @@
+"""The history of a session as data: exchanges, what they used, and what of them the model is given. Does no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from ..errors import InvalidInputError
+from ..schema import GenerateResponse, Message, ToolLoop, Usage
+from ..schema.reprs import Immutable
+
+_NO_USAGE = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionExchange(Immutable):
+    """A question and its answer, with the tool calls between them; or messages that were added.
+
+    `asked` is the number of messages of the question. `usage`, `cost` and `estimated_cost` are those of the response,
+    `calls` the requests of it whose cost is in them. With `partial`, the call failed or was left, and this is what had
+    arrived. `loop` is the state of a tool loop that can go on: calls wait for an answer, or the process was lost.
+    """
+
+    number: int
+    messages: tuple[Message, ...]
+    asked: int = 0
+    usage: Usage = _NO_USAGE
+    calls: int = 0
+    cost: Decimal | None = None
+    estimated_cost: Decimal | None = None
+    provider: str | None = None
+    model: str | None = None
+    partial: bool = False
+    tokens: int = 0
+    """An estimate of the tokens of its messages."""
+    loop: ToolLoop | None = None
+
+    @property
+    def question(self) -> tuple[Message, ...]:
+        """The messages of the question."""
+        return self.messages[: self.asked]
+
+    def with_messages(self, messages: Iterable[Message]) -> SessionExchange:
+        """Returns the exchange with other messages."""
+        return replace(self, messages=tuple(messages))
+
+
+@dataclass(frozen=True, slots=True)
+class ContextGroup(Immutable):
+    """Messages that the model is given in place of the oldest exchanges: shortened ones, or the summary of several."""
+
+    messages: tuple[Message, ...]
+    exchanges: int
+    """How many exchanges they stand for."""
+    tokens: int
+    is_summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUsage(Usage):
+    """The tokens of all calls of a session, those of summaries included."""
+
+    @property
+    def cached_rate(self) -> float | None:
+        """The share of the input tokens that came from the provider's cache; None if that was not reported."""
+        if self.cached is None or not self.input:
+            return None
+        return self.cached / self.input
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCost(Immutable):
+    """What a session has cost, in US dollars: `known`, as reported or computed; `estimated`, on requests that ended
+    without a report; `unknown` is the number of calls of which neither is known.
+    """
+
+    known: Decimal = Decimal(0)
+    estimated: Decimal = Decimal(0)
+    unknown: int = 0
+
+    def __str__(self) -> str:
+        others = f" + about ${self.estimated:f}" if self.estimated else ""
+        return f"${self.known:f}{others}" + (f" + {self.unknown} calls of unknown cost" if self.unknown else "")
+
+
+class SessionHistory:
+    """The exchanges of a session, oldest first, and the messages that the model is given.
+
+    `groups` stand for the first exchanges, which were compacted; the others are given as they are. `context` is both.
+    """
+
+    def __init__(self, exchanges: Iterable[SessionExchange] = (), groups: Iterable[ContextGroup] = ()) -> None:
+        self.exchanges = [*exchanges]
+        self.groups = (*groups,)
+        self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
+        self.usage = _NO_USAGE
+        self.cost = SessionCost()
+        for exchange in self.exchanges:
+            self._charge(exchange, 1)
+        self._find_context()
+
+    def copy(self) -> SessionHistory:
+        """Returns a copy that can be changed alone; messages are shared."""
+        other = SessionHistory.__new__(SessionHistory)
+        other.__dict__.update(self.__dict__)
+        other.exchanges = [*self.exchanges]
+        return other
+
+    def cleared(self) -> SessionHistory:
+        """Returns a history without exchanges, which keeps what those have used and the next number."""
+        other = SessionHistory()
+        other.usage, other.cost, other.next_number = self.usage, self.cost, self.next_number
+        return other
+
+    @property
+    def compacted(self) -> int:
+        """The number of exchanges that `groups` stand for."""
+        return sum(group.exchanges for group in self.groups)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, as they were before anything was compacted."""
+        return tuple(message for exchange in self.exchanges for message in exchange.messages)
+
+    @property
+    def all_groups(self) -> tuple[ContextGroup, ...]:
+        """The context in groups: those of compacted exchanges, then one for each further exchange."""
+        rest = self.exchanges[self.compacted :]
+        return (*self.groups, *(ContextGroup(each.messages, 1, each.tokens) for each in rest))
+
+    @property
+    def last(self) -> SessionExchange | None:
+        """The last exchange."""
+        return self.exchanges[-1] if self.exchanges else None
+
+    def add(self, exchange: SessionExchange) -> None:
+        """Appends an exchange with the next number."""
+        self.exchanges.append(exchange)
+        self.next_number = exchange.number + 1
+        self._charge(exchange, 1)
+        self.context = (*self.context, *exchange.messages)
+        self.tokens += exchange.tokens
+
+    def replace_last(self, exchange: SessionExchange) -> None:
+        """Puts an exchange in place of the last one, which it continues."""
+        self._charge(self.exchanges[-1], -1)
+        self.exchanges[-1] = exchange
+        self._charge(exchange, 1)
+        self._find_context()
+
+    def undo(self) -> SessionExchange:
+        """Removes the last exchange; raises `InvalidInputError` if there is none that is not compacted."""
+        if not self.exchanges:
+            raise InvalidInputError("the session has no exchange to undo")
+        if len(self.exchanges) <= self.compacted:
+            hint = "session.history(full=True) has all messages, for a new session."
+            raise InvalidInputError("the last exchange is part of a summary: it cannot be undone", hint=hint)
+        removed = self.exchanges.pop()
+        self._find_context()
+        return removed
+
+    def compact(self, groups: Sequence[ContextGroup], spent: SessionExchange) -> None:
+        """Gives the model `groups` in place of the exchanges that they stand for, and adds what that took."""
+        self.groups = tuple(groups)
+        self.charge(spent)
+        self._find_context()
+
+    def charge(self, spent: SessionExchange) -> None:
+        """Adds what a request beside the exchanges took."""
+        self._charge(spent, 1)
+
+    def _charge(self, exchange: SessionExchange, sign: int) -> None:
+        if sign > 0:
+            self.usage += exchange.usage
+        else:
+            self.usage = _difference(self.usage, exchange.usage)
+        self.cost = _sum(self.cost, cost_of(exchange), sign)
+
+    def _find_context(self) -> None:
+        groups = self.all_groups
+        self.context: tuple[Message, ...] = tuple(message for group in groups for message in group.messages)
+        self.tokens = sum(group.tokens for group in groups)
+
+
+def cost_of(charged: SessionExchange | GenerateResponse[Any]) -> SessionCost:
+    """Returns the cost of an exchange or of a response."""
+    known, estimated = charged.cost, charged.estimated_cost
+    calls = charged.calls if isinstance(charged, SessionExchange) else 1
+    unknown = int(calls > 0 and known is None and estimated is None)
+    return SessionCost(known or Decimal(0), estimated or Decimal(0), unknown)
+
+
+def _sum(total: SessionCost, other: SessionCost, sign: int) -> SessionCost:
+    return SessionCost(
+        total.known + sign * other.known,
+        total.estimated + sign * other.estimated,
+        total.unknown + sign * other.unknown,
+    )
+
+
+def _difference(total: Usage, other: Usage) -> Usage:
+    counts = {
+        name: count - (getattr(other, name) or 0)
+        for name in ("input", "output", "cached", "cache_written", "reasoning", "input_audio", "output_audio")
+        if (count := getattr(total, name)) is not None
+    }
+    return replace(total, **counts)

@@ -1,0 +1,651 @@
+"""`Session`: a conversation with a model that is kept, in memory or in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
+
+from .. import schema
+from ..client.options import CallRequest, Output
+from ..client.streams import AsyncStream, Stream
+from ..concurrency import drive
+from ..copying import NotCopied
+from ..engine import Pipeline
+from ..errors import InvalidInputError, SessionError
+from ..lazy_modules import LazyModule
+from ..option_help import takes
+from ..outputs import ResponseModel
+from ..schema import CallWarning, GenerateResponse, Message, check_pairs, repair_pairs
+from ..schema.base_error import shown
+from ..schema.calls import canonical_messages
+from .documents import OpenAIMessages, document_of, read_document, read_json
+from .handles import SetAside, find_handle
+from .history import SessionCost, SessionExchange, SessionHistory, SessionUsage
+from .meter import ContextMeter
+from .options import OWN_OPTIONS, SessionOptions
+from .turns import SessionSettings, SessionState, SessionStream, SessionTurn
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    from ..client import llm as llms
+    from ..client import message_inputs
+else:
+    typing_extensions = LazyModule("typing_extensions")
+    llms = LazyModule("abstractcore.client.llm")
+    message_inputs = LazyModule("abstractcore.client.message_inputs")
+
+
+class Session(NotCopied):
+    """A conversation with `llm`: `ask` sends it with a question, and adds the answer. `llm.session(...)` makes one.
+
+    A call that fails, is cancelled or is left leaves the history as it was; with `keep_partial`, what had arrived is
+    kept. One call runs at a time: a second one raises `SessionBusyError`. Sync and async calls may alternate, in any
+    thread or task.
+
+    The context never overflows: once it would fill more than `fill` of the model's context, old results of tools and
+    files are set aside, then the oldest exchanges become a summary. `compact` says how: "summary" asks the model,
+    "drop" leaves them out, a function of the oldest messages returns a text or messages; None leaves all as it is.
+    `history(full=True)` has every message nevertheless. `options` are those of every call, as `generate` takes them.
+    """
+
+    _holds = "the lock of a conversation, and perhaps an open file"
+    _instead = "Use session.fork(), or session.save(path) and Session.load(path, llm)."
+
+    @takes(SessionOptions)
+    def __init__(self, llm: llms.LLM, **options: Unpack[SessionOptions]) -> None:
+        self._settings, system_prompt = _settings_of(llm, options)
+        self._state = SessionState(_new_id(), SessionHistory(), system_prompt)
+        self._turn("?", None, {}).prepared()  # refuses unknown options now
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        llm: llms.LLM,
+        *,
+        read_only: bool = False,
+        **options: Unpack[SessionOptions],
+    ) -> Self:
+        """Returns the session in a file, which is made if it is missing: each exchange is written in one transaction.
+
+        The file is locked until `close`; `read_only` reads one that another process has open. A tool loop that a crash
+        has cut off goes on with the same question, or with `resume`: tools that have run are not run again. A history
+        that vendors would refuse is repaired, with `session.notes`; with `strict=True` it is an error. The content of
+        messages and files is in the file, readable for its owner only.
+
+        Raises `SessionBusyError` for a file that is open elsewhere; `SessionError` for one that is damaged, of a later
+        release or no session, and one that cannot be read or written.
+        """
+        from .file import SessionFile
+
+        session = cls(llm, **options)
+        file = SessionFile(path, read_only=read_only)
+        try:
+            session._take_file(file, options.get("system_prompt"), options.get("strict") is True)
+        except BaseException:
+            file.close()
+            raise
+        return session
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], llm: llms.LLM, **options: Unpack[SessionOptions]) -> Self:
+        """Returns a session in memory, of the JSON that `save` wrote, or of a list of messages in OpenAI's format.
+
+        A history that vendors would refuse is repaired, with `session.notes`; with `strict=True` it is an error. Raises
+        `SessionError` for a file that cannot be read or is no session.
+        """
+        session = cls(llm, **options)
+        try:
+            text = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            raise SessionError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+        session._take_document(read_json(text, str(path)), options.get("strict") is True)
+        return session
+
+    @property
+    def id(self) -> str:
+        """A random id, which stays with the session in its file."""
+        return self._state.id
+
+    @property
+    def llm(self) -> llms.LLM:
+        """The model that is asked."""
+        return self._settings.llm
+
+    @property
+    def system_prompt(self) -> str | None:
+        """The instructions of every call."""
+        return self._state.system_prompt
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the model is given before the next question, without the system prompt."""
+        return self._state.history.context
+
+    @property
+    def exchanges(self) -> tuple[SessionExchange, ...]:
+        """The questions with their answers, oldest first, also those that were compacted."""
+        return tuple(self._state.history.exchanges)
+
+    @property
+    def notes(self) -> tuple[CallWarning, ...]:
+        """What was repaired when the session was opened or loaded."""
+        return self._state.notes
+
+    @property
+    def usage(self) -> SessionUsage:
+        """The tokens of all calls; `usage.cached_rate` is the share of the input that came from a cache."""
+        usage = self._state.history.usage
+        return SessionUsage(**{name: getattr(usage, name) for name in schema.TOKEN_COUNTS})
+
+    @property
+    def cost(self) -> SessionCost:
+        """What all calls have cost, in US dollars: `known`, `estimated`, and the number of those that are `unknown`."""
+        return self._state.history.cost
+
+    @property
+    def loop(self) -> schema.ToolLoop | None:
+        """The tool loop that `resume` continues: its calls wait for answers, or a crash has cut it off."""
+        last = self._state.history.last
+        return None if last is None else last.loop
+
+    @overload
+    def ask(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Output]: ...
+
+    @overload
+    def ask(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> GenerateResponse[Any]: ...
+
+    @takes(CallRequest)
+    def ask(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> GenerateResponse[Any]:
+        """Asks the model, with the history before the question, and adds question and answer. Takes all that
+        `LLM.generate` takes but `messages`; without a prompt, the model answers what was added.
+
+        Raises `SessionBusyError` while another call of the session runs, `InvalidInputError` while tool calls wait,
+        `SessionError` with the `response` if the file cannot be written, and as `generate` does.
+        """
+        return self._answer(prompt, response_model, request)
+
+    @overload
+    async def aask(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Output]: ...
+
+    @overload
+    async def aask(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> GenerateResponse[Any]: ...
+
+    @takes(CallRequest)
+    async def aask(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> GenerateResponse[Any]:
+        """The async version of `ask`."""
+        return await self._aanswer(prompt, response_model, request)
+
+    @overload
+    def stream(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
+        **request: Unpack[CallRequest],
+    ) -> Stream[Output]: ...
+
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> Stream[Any]: ...
+
+    @takes(CallRequest)
+    def stream(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> Stream[Any]:
+        """Returns a stream of the answer, which is added once it has been read to its end. Otherwise as `ask`; the call
+        begins at the first read.
+        """
+        return Stream(SessionStream(self._turn(prompt, response_model, request, stream=True), self._pipeline(True)))
+
+    @overload
+    def astream(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[Output] | None = None,
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[Output]: ...
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> AsyncStream[Any]: ...
+
+    @takes(CallRequest)
+    def astream(
+        self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
+    ) -> AsyncStream[Any]:
+        """The async version of `stream`, for `async with` and `async for`."""
+        turn = self._turn(prompt, response_model, request, stream=True)
+        return AsyncStream(SessionStream(turn, self._pipeline(False)))
+
+    @takes(CallRequest)
+    def resume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]:
+        """Continues the tool loop in `loop`: with answers to its pending calls, or after a crash. As `LLM.resume`.
+
+        Raises `InvalidInputError` if there is none, and as `ask` does.
+        """
+        return self._answer(None, response_model, request, answers)
+
+    @takes(CallRequest)
+    async def aresume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]:
+        """The async version of `resume`."""
+        return await self._aanswer(None, response_model, request, answers)
+
+    @takes(CallRequest)
+    def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> schema.Plan:
+        """Returns the plan of what `ask` would send now, as `LLM.plan` does; the context is not compacted for it."""
+        options: dict[str, Any] = {**self._settings.defaults, **request, "messages": self.messages}
+        for name, value in (
+            ("system_prompt", self.system_prompt),
+            ("tools", self._settings.tools),
+            ("run_tools", self._settings.run_tools),
+        ):
+            if value and options.get(name) is None:
+                options[name] = value
+        return self._settings.llm.plan(prompt, **options)
+
+    def add(self, *messages: message_inputs.MessageInput) -> None:
+        """Adds messages without a call: what `messages=` takes, such as `call.result("sunny")` or `Message.user("hi")`.
+
+        A message of the user begins an exchange; others belong to the last one. Raises `InvalidInputError` for messages
+        that vendors would refuse after those that are there, and `SessionBusyError` while a call runs.
+        """
+        read = self._settings.llm.read_messages([*messages])
+        with self._state:
+            self._add_messages(_checked(self.messages, read, self.system_prompt))
+            self._write_changes()
+
+    def undo(self) -> tuple[Message, ...]:
+        """Removes the last exchange, and returns its messages. It stays in the file, marked.
+
+        Raises `InvalidInputError` if there is none, or it was compacted; `SessionBusyError` while a call runs.
+        """
+        with self._state:
+            removed = self._state.history.undo()
+            self._settings.meter.forget()
+            file = self._state.file
+            if removed.number in self._state.unwritten:
+                self._state.unwritten.remove(removed.number)
+            if file is not None:
+                file.undo(removed.number)
+            return removed.messages
+
+    def fork(self, path: str | os.PathLike[str] | None = None) -> Session:
+        """Returns another session with the same history: in memory, or with a path, in a new file.
+
+        Raises `SessionError` for a file that exists, and `SessionBusyError` while a call runs.
+        """
+        with self._state:
+            history = self._state.history.copy()
+            other = self._view(SessionState(_new_id(), history, self.system_prompt, notes=self.notes), self._settings)
+            if path is not None:
+                other._write_to(path, self._state)
+            return other
+
+    def with_llm(self, llm: llms.LLM) -> Session:
+        """Returns the same session with another model: both share history, file and lock.
+
+        Reasoning, ids of stored responses and uploaded files of one provider are not sent to another.
+        """
+        return self._view(self._state, replace(self._settings, llm=llm, meter=ContextMeter()))
+
+    def history(self, *, full: bool = False) -> tuple[Message, ...]:
+        """Returns the messages that the model is given; with `full`, all messages as they were before anything was
+        compacted.
+        """
+        return self._state.history.messages if full else self.messages
+
+    def recall(self, handle: str) -> SetAside | None:
+        """Returns the result or the file that was set aside, by the handle that stands in its place; None for an
+        unknown one.
+        """
+        return find_handle(handle, self._state.history.messages)
+
+    def compact(self, keep: int = 6, focus: str | None = None) -> tuple[CallWarning, ...]:
+        """Compacts all but the last `keep` exchanges now, with what is about `focus` above all; returns what was done.
+
+        Raises `SessionBusyError` while a call runs, and as `ask` does.
+        """
+        return drive(self._compact(self._pipeline(True), keep, focus))
+
+    async def acompact(self, keep: int = 6, focus: str | None = None) -> tuple[CallWarning, ...]:
+        """The async version of `compact`."""
+        return await self._compact(self._pipeline(False), keep, focus)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the session as JSON, with the content of its files: docs/sessions.md describes the format.
+
+        The file is either complete or as before. Raises `SessionError` if it cannot be written.
+        """
+        state = self._state
+        try:
+            document = document_of(state.history, state.id, state.system_prompt)
+            schema.write_whole(Path(path), json.dumps(document, ensure_ascii=False).encode("utf-8"))
+        except (OSError, ValueError, schema.SchemaError) as error:
+            raise SessionError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
+
+    def to_openai(self) -> OpenAIMessages:
+        """Returns the messages with the system prompt in the format of OpenAI's Chat Completions. `warnings` of the
+        list name what the format cannot express.
+        """
+        system = () if self.system_prompt is None else (Message.system(self.system_prompt),)
+        if not (system or self.messages):
+            return OpenAIMessages()
+        data, warnings = self._settings.llm.openai_messages((*system, *self.messages))
+        messages = OpenAIMessages(data)
+        messages.warnings = tuple(warnings)
+        return messages
+
+    @property
+    def estimated_tokens(self) -> int:
+        """About how many tokens the messages have for the model: as the last response reported, or as estimated."""
+        return self._settings.meter.tokens(self._state.history.tokens)
+
+    def clear(self, *, keep_system: bool = True) -> None:
+        """Removes all exchanges, and with `keep_system=False` the system prompt; in a file, they stay, marked.
+
+        Raises `SessionBusyError` while a call runs.
+        """
+        state = self._state
+        with state:
+            if state.file is not None:
+                state.file.clear(keep_system=keep_system)
+            state.history = state.history.cleared()
+            state.unwritten.clear()
+            self._settings.meter.forget()
+            if not keep_system:
+                state.system_prompt = None
+
+    def close(self) -> None:
+        """Closes the file, if there is one. The LLM stays open."""
+        if self._state.file is not None:
+            self._state.file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        llm, file = self._settings.llm, self._state.file
+        where = "" if file is None else f" in {str(file.path)!r}"
+        return f"<Session with {llm.provider}/{llm.model}: {len(self._state.history.exchanges)} exchanges{where}>"
+
+    def _pipeline(self, sync: bool) -> Pipeline:
+        return self._settings.llm.pipeline(sync=sync)
+
+    def _turn(
+        self,
+        prompt: str | None,
+        response_model: ResponseModel | None,
+        request: Mapping[str, Any],
+        answers: Sequence[schema.ToolAnswer] | None = None,
+        *,
+        stream: bool = False,
+    ) -> SessionTurn:
+        if response_model is not None:
+            request = {**request, "response_model": response_model}
+        return SessionTurn(self._state, self._settings, prompt, request, stream=stream, answers=answers)
+
+    def _answer(
+        self,
+        prompt: str | None,
+        response_model: ResponseModel | None,
+        request: Mapping[str, Any],
+        answers: Sequence[schema.ToolAnswer] | None = None,
+    ) -> GenerateResponse[Any]:
+        return drive(self._turn(prompt, response_model, request, answers).answer(self._pipeline(True)))
+
+    async def _aanswer(
+        self,
+        prompt: str | None,
+        response_model: ResponseModel | None,
+        request: Mapping[str, Any],
+        answers: Sequence[schema.ToolAnswer] | None = None,
+    ) -> GenerateResponse[Any]:
+        return await self._turn(prompt, response_model, request, answers).answer(self._pipeline(False))
+
+    async def _compact(self, pipeline: Pipeline, keep: int, focus: str | None) -> tuple[CallWarning, ...]:
+        if type(keep) is not int or keep < 0:
+            raise InvalidInputError(f"expected a whole number of at least 0, got {shown(keep)}", path="keep")
+        turn = SessionTurn(self._state, self._settings, None, {}, stream=False)
+        with self._state:
+            groups = self._state.history.all_groups
+            limit = self._settings.limit({}) or 32_768
+            compacted = await turn.compactor(pipeline.runtime, limit).to_last(groups, keep, focus)
+            return () if compacted is None else await turn.compact(compacted, pipeline.runtime)
+
+    def _view(self, state: SessionState, settings: SessionSettings) -> Session:
+        other = Session.__new__(Session)
+        other._settings, other._state = settings, state
+        return other
+
+    def _add_messages(self, messages: Sequence[Message]) -> None:
+        """Adds messages to the last exchange, or as new ones, each of which begins with a message of the user."""
+        history, state = self._state.history, self._state
+        for message in messages:
+            tokens = self._settings.tokens_of((message,))
+            last = history.last
+            is_new = message.role == "user" or last is None or len(history.exchanges) <= history.compacted
+            if is_new or last is None:
+                asked = int(message.role == "user")
+                history.add(SessionExchange(history.next_number, (message,), asked=asked, tokens=tokens))
+            else:
+                whole = canonical_messages((*last.messages, message))
+                history.replace_last(replace(last, messages=whole, tokens=last.tokens + tokens, loop=None))
+            state.unwritten.append(history.exchanges[-1].number)
+
+    def _write_changes(self) -> None:
+        self._state.write()
+
+    def _take_file(self, file: Any, system_prompt: str | None, strict: bool) -> None:
+        state = self._state
+        history = file.history()
+        state.history, state.notes = _repaired(history, strict, f"{file.path}")
+        id, kept = file.setting("id"), file.setting("system_prompt")
+        state.system_prompt = system_prompt if system_prompt is not None else kept
+        if not file.read_only:
+            if id is None:
+                file.set("id", state.id)
+            if state.system_prompt != kept:
+                file.set("system_prompt", state.system_prompt)
+        state.id = id or state.id
+        state.file = file
+        self._find_cut_off_loop()
+
+    def _find_cut_off_loop(self) -> None:
+        """Adds the exchange of a tool loop that a crash has cut off, or the state of one that waits for answers."""
+        from ..tools.file_journal import loop_after
+        from .journal import SessionJournal
+
+        file, history = self._state.file, self._state.history
+        assert file is not None
+        last = history.last
+        loop = loop_after(SessionJournal(file, lambda: history.context).open())
+        if loop is None:
+            return
+        waits = last is not None and bool(last.messages) and loop.messages == last.messages[last.asked :]
+        if waits and last is not None:
+            before = history.context[: len(history.context) - len(last.messages)]
+            loop = loop_after(SessionJournal(file, lambda: before).open())
+            history.replace_last(replace(last, loop=loop))
+            return
+        question = loop.call.messages[-1:] if loop.call.messages[-1].role == "user" else ()
+        rounds = tuple(loop.messages)
+        history.add(
+            SessionExchange(history.next_number, (*question, *rounds), asked=len(question), partial=True, loop=loop)
+        )
+
+    def _take_document(self, data: Any, strict: bool) -> None:
+        state = self._state
+        if isinstance(data, list) or (isinstance(data, dict) and "format" not in data and "messages" in data):
+            given = cast("Sequence[Any]", data if isinstance(data, list) else data["messages"])
+            self._take_messages(given, strict)
+            return
+        if not isinstance(data, dict):
+            raise SessionError("the file is no session: expected an object or a list of messages.")
+        history, state.id, prompt = read_document(cast("Mapping[str, Any]", data))
+        state.history, state.notes = _repaired(history, strict, "the session")
+        if state.system_prompt is None:
+            state.system_prompt = prompt
+
+    def _take_messages(self, given: Sequence[Any], strict: bool) -> None:
+        messages: list[Message] = []
+        for index, item in enumerate(given):
+            messages += self._settings.llm.read_messages([item]) if item else ()
+            if index == 0 and messages and messages[0].role == "system" and self._state.system_prompt is None:
+                self._state.system_prompt = messages.pop().text
+        repaired, self._state.notes = _repaired_messages(messages, strict, "the conversation")
+        self._add_messages(repaired)
+        self._state.unwritten.clear()
+
+    def _write_to(self, path: str | os.PathLike[str], original: SessionState) -> None:
+        """Writes a fork to a file: that of the original is copied, another history is written."""
+        from .file import SessionFile
+
+        if Path(path).exists():
+            raise SessionError(f"{path} exists already.", hint="Give the path of a new file.")
+        if original.file is not None and not original.unwritten:
+            original.file.copy_to(path)
+        file = SessionFile(path)
+        state = self._state
+        try:
+            file.set("id", state.id)
+            file.set("system_prompt", state.system_prompt)
+            state.file = file
+            if original.file is None or original.unwritten:
+                state.unwritten += [each.number for each in state.history.exchanges]
+                state.write()
+                if state.history.groups:
+                    file.compact(state.history.groups, SessionExchange(0, ()))
+        except BaseException:
+            file.close()
+            raise
+
+
+def _new_id() -> str:
+    """Returns the id of a session: sorted by time, and never the same twice."""
+    return f"session-{int(time.time() * 1000):012x}{secrets.token_hex(6)}"
+
+
+def _settings_of(llm: llms.LLM, options: SessionOptions) -> tuple[SessionSettings, str | None]:
+    """Returns the settings and the system prompt of a session; raises `InvalidInputError` for an invalid option."""
+    given = cast("Mapping[str, Any]", options)
+    system_prompt, fill, compact = given.get("system_prompt"), given.get("fill", 0.8), given.get("compact", "summary")
+    if not isinstance(system_prompt, str | None):
+        raise InvalidInputError(f"expected a text, got {shown(system_prompt)}", path="system_prompt")
+    if isinstance(fill, bool) or not isinstance(fill, int | float) or not 0 < fill <= 1:
+        raise InvalidInputError(f"expected a share above 0 and up to 1, got {shown(fill)}", path="fill")
+    if compact not in ("summary", "drop", None) and not callable(compact):
+        hint = 'Use "summary", "drop", None, or a function of the oldest messages.'
+        raise InvalidInputError(f"{shown(compact)} is no way to compact", path="compact", hint=hint)
+    for name in ("messages", "media"):
+        if name in given:
+            hint = "Add messages with session.add(...), and pass files to session.ask(prompt, media=[...])."
+            raise InvalidInputError("is not an option of every call", path=name, hint=hint)
+    defaults = {name: value for name, value in given.items() if name not in OWN_OPTIONS}
+    tools = given.get("tools")
+    settings = SessionSettings(
+        llm,
+        tuple(cast("list[Any]", tools)) if isinstance(tools, list | tuple) else tools,
+        given.get("run_tools") or False,
+        fill,
+        compact,
+        given.get("keep_partial") is True,
+        defaults,
+    )
+    return settings, system_prompt
+
+
+def _checked(before: Sequence[Message], added: Sequence[Message], system_prompt: str | None) -> Sequence[Message]:
+    """Returns messages that may be added; raises `InvalidInputError` for the first fault that they bring."""
+    if system_prompt is not None and any(message.role == "system" for message in added):
+        raise InvalidInputError("the session has a system prompt already", path="messages")
+    known = {(fault.code, fault.path) for fault in check_pairs(before)}
+    for fault in check_pairs((*before, *added)):
+        if (fault.code, fault.path) not in known:
+            raise InvalidInputError(fault.message, path="messages", hint="schema.repair_pairs(messages) repairs them.")
+    return added
+
+
+def _repaired(history: SessionHistory, strict: bool, what: str) -> tuple[SessionHistory, tuple[CallWarning, ...]]:
+    """Returns a history whose context keeps the invariant, and notes of what was changed."""
+    if not check_pairs(history.context):
+        return history, ()
+    _, notes = _repaired_messages(history.context, strict, what)
+    groups = [replace(group, messages=repair_pairs(group.messages)[0]) for group in history.groups]
+    repaired = [*history.exchanges]
+    for index in range(history.compacted, len(repaired)):
+        messages = _repair_exchange(repaired[index], is_last=index == len(repaired) - 1)
+        repaired[index] = repaired[index].with_messages(messages)
+    return SessionHistory([each for each in repaired if each.messages], groups), notes
+
+
+def _repair_exchange(exchange: SessionExchange, *, is_last: bool) -> tuple[Message, ...]:
+    question = Message.user("?")
+    after = () if is_last else (question,)
+    messages, _ = repair_pairs((question, *exchange.messages, *after))
+    return messages[1:] if is_last else messages[1:-1]
+
+
+def _repaired_messages(
+    messages: Sequence[Message], strict: bool, what: str
+) -> tuple[tuple[Message, ...], tuple[CallWarning, ...]]:
+    faults = check_pairs(messages)
+    if faults and strict:
+        raise SessionError(f"{what} is not a valid conversation: {faults[0]}", hint="Load it without strict=True.")
+    return repair_pairs(messages)
