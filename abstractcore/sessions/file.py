@@ -8,8 +8,9 @@ import sqlite3
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 import jiter
 
@@ -84,13 +85,12 @@ class SessionFile:
                 spent = connection.execute("SELECT usage FROM compactions").fetchall()
             finally:
                 connection.execute("COMMIT")
-        groups = [] if kept is None else [self._group(each) for each in json.loads(kept[0])]
+        groups = [] if kept is None else self._groups(kept[0])
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
         history = SessionHistory(exchanges, groups)
         for (usage,) in spent:
-            details = read_exchange({"number": 0, "messages": [], **json.loads(usage)}, "compactions")
-            history.charge(details)
+            history.charge(self._exchange(0, usage, {}))
         return history
 
     def write(self, exchanges: Sequence[SessionExchange], *, ends_loop: bool) -> None:
@@ -148,7 +148,7 @@ class SessionFile:
 
     def note(self, entry: JournalEntry) -> None:
         """Writes an event of a tool loop; it is on the disk when this returns."""
-        with self._transaction() as connection:
+        with self._transaction(flush=True) as connection:
             connection.execute("INSERT INTO journal (entry) VALUES (?)", (to_json(entry),))
 
     def forget_loop(self) -> None:
@@ -236,7 +236,6 @@ class SessionFile:
         if self.read_only:
             return
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
         if not tables:
             header = f"PRAGMA application_id = {_APPLICATION}; PRAGMA user_version = {VERSION};"
             connection.executescript(f"BEGIN IMMEDIATE; {header} {_TABLES} COMMIT;")
@@ -255,19 +254,23 @@ class SessionFile:
 
     def _exchange(self, number: int, details: str, messages: dict[int, list[Message]]) -> SessionExchange:
         try:
-            data = {**json.loads(details), "number": number}
-            exchange = read_exchange({**data, "messages": []}, f"exchanges[{number}]")
+            data: Any = json.loads(details)
+            known: dict[str, Any] = {"number": number, "messages": []}
+            if isinstance(data, dict):
+                data = {**cast("dict[str, Any]", data), **known}
+            exchange = read_exchange(data, f"exchanges[{number}]")
             found = with_blobs(messages.get(number, ()), self._found)
         except (SchemaError, ValueError) as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
         return exchange.with_messages(found)
 
-    def _group(self, data: object) -> ContextGroup:
+    def _groups(self, text: str) -> list[ContextGroup]:
         try:
-            group = read_group(data, "compacted")
-        except SchemaError as error:
+            data = json.loads(text)
+            groups = [read_group(each, f"compacted[{index}]") for index, each in enumerate(data)]
+        except (SchemaError, ValueError, TypeError) as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
-        return ContextGroup(with_blobs(group.messages, self._found), group.exchanges, group.tokens, group.is_summary)
+        return [replace(each, messages=with_blobs(each.messages, self._found)) for each in groups]
 
     def _kept(self, blob: Blob, connection: sqlite3.Connection) -> Blob:
         """Keeps the content of a blob once, and returns the reference to it."""
@@ -300,11 +303,14 @@ class SessionFile:
         )
 
     @contextmanager
-    def _transaction(self) -> Generator[sqlite3.Connection]:
-        """A transaction that writes all or nothing."""
+    def _transaction(self, *, flush: bool = False) -> Generator[sqlite3.Connection]:
+        """A transaction that writes all or nothing. It survives the death of the process; with `flush`, which takes
+        milliseconds, that of the machine too. Without it, the last transactions may be missing then.
+        """
         if self.read_only:
             raise SessionError(f"{self.path} was opened to be read only.", hint="Open it without read_only=True.")
         with self._working("written") as connection:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield connection

@@ -18,7 +18,7 @@ from ..client.streams import AsyncStream, Stream
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..engine import Pipeline
-from ..errors import InvalidInputError, SessionError
+from ..errors import InvalidInputError, JournalError, SessionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
@@ -515,13 +515,18 @@ class Session(NotCopied):
         file, history = self._state.file, self._state.history
         assert file is not None
         last = history.last
-        loop = loop_after(SessionJournal(file, lambda: history.context).open())
+
+        def read(context: Sequence[Message]) -> schema.ToolLoop | None:
+            try:
+                return loop_after(SessionJournal(file, lambda: context).open())
+            except JournalError as error:
+                raise SessionError(error.message, hint=error.hint) from None
+
+        loop = read(history.context)
         if loop is None:
             return
-        waits = last is not None and bool(last.messages) and loop.messages == last.messages[last.asked :]
-        if waits and last is not None:
-            before = history.context[: len(history.context) - len(last.messages)]
-            loop = loop_after(SessionJournal(file, lambda: before).open())
+        if last is not None and last.messages and loop.messages == last.messages[last.asked :]:
+            loop = read(history.context[: len(history.context) - len(last.messages)])
             history.replace_last(replace(last, loop=loop))
             return
         question = loop.call.messages[-1:] if loop.call.messages[-1].role == "user" else ()
