@@ -40,15 +40,16 @@ class PairFault(Immutable):
         return f"{self.path}: {self.message} [{self.code}]"
 
 
-def check_pairs(messages: Sequence[Message]) -> tuple[PairFault, ...]:
+def check_pairs(messages: Sequence[Message], *, complete: bool = False) -> tuple[PairFault, ...]:
     """Returns where a conversation would be refused by vendors, in order; nothing for a valid one.
 
-    The calls of its last turn may be open: their results are still to come. Linear in the number of parts.
+    The calls of its last turn may be open, since their results are still to come, unless it is to be `complete`. Linear
+    in the number of parts.
     """
-    return tuple(_faults(messages))
+    return tuple(_faults(messages, complete))
 
 
-def _faults(messages: Sequence[Message]) -> Iterator[PairFault]:
+def _faults(messages: Sequence[Message], complete: bool) -> Iterator[PairFault]:
     turn = _Turn(0)
     has_user = False
     hosted = set[str]()
@@ -66,6 +67,8 @@ def _faults(messages: Sequence[Message]) -> Iterator[PairFault]:
         elif message.role == "user":
             yield from turn.unanswered()
             turn, has_user, hosted = _Turn(index), True, set[str]()
+    if complete:
+        yield from turn.unanswered()
 
 
 class _Turn:
@@ -133,18 +136,21 @@ def _is_plain(part: Part) -> bool:
 NO_RESULT = "There is no result: the conversation was cut before it arrived."
 
 
-def repair_pairs(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[CallWarning, ...]]:
+def repair_pairs(
+    messages: Sequence[Message], *, complete: bool = False
+) -> tuple[tuple[Message, ...], tuple[CallWarning, ...]]:
     """Returns a conversation that keeps the invariant, and a note for each change; a valid one is returned as it is.
 
     Results without a call, second results and torn items are left out; a call without a result gets an error as its
-    result, so that the model knows. Results are moved behind their turn.
+    result, so that the model knows; one of the last turn too, if the conversation is to be `complete`. Results are
+    moved behind their turn.
     """
-    if not check_pairs(messages):
+    if not check_pairs(messages, complete=complete):
         return tuple(messages), ()
     repair = _Repair()
     for index, message in enumerate(messages):
         repair.add(message, index)
-    repair.end_turn(is_last=True)
+    repair.end_turn(may_be_open=not complete)
     return tuple(repair.messages), tuple(repair.notes)
 
 
@@ -172,13 +178,13 @@ class _Repair:
                 self._has_user, self._hosted = True, set()
             self.messages.append(message)
 
-    def end_turn(self, *, is_last: bool = False) -> None:
-        """Puts the results of the latest turn behind it. The calls of the last turn may stay open."""
+    def end_turn(self, *, may_be_open: bool = False) -> None:
+        """Puts the results of the latest turn behind it."""
         turn, self._turn = self._turn, None
         if turn is None or not turn.tool_calls:
             return
         missing = [call for call in turn.tool_calls if call.id not in self._results]
-        if missing and not is_last:
+        if not may_be_open:
             for call in missing:
                 self._results[call.id] = ToolResult.text(call.id, NO_RESULT, is_error=True)
                 self._note("result_added", f"the call {shown(call.id)} had no result: it has an error now", self._index)

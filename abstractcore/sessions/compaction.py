@@ -113,11 +113,11 @@ class Compactor:
         """
         made = [*groups]
         changed = 0
-        for index in range(max(0, len(made) - keep) if self.can_recall else 0):
+        for index in range(max(0, len(made) - keep)):
             if self._real(made) <= target:
                 break
             group = made[index]
-            messages = with_handles(group.messages)
+            messages = with_handles(group.messages, can_recall=self.can_recall)
             if messages != group.messages:
                 made[index] = replace(group, messages=messages, tokens=self.tokens_of(messages))
                 changed += 1
@@ -213,7 +213,7 @@ def _task(focus: str | None) -> str:
 def _of_handles(count: int) -> tuple[CallWarning, ...]:
     if not count:
         return ()
-    text = f"long results and files of {count} exchanges were set aside: the model reads them with recall(handle)"
+    text = f"long results and files of {count} exchanges were set aside: session.recall(handle) has them"
     return (CallWarning("set_aside", "messages", text),)
 
 
@@ -224,7 +224,7 @@ def _as_messages(given: object) -> tuple[Message, ...]:
     if isinstance(given, str):
         return (Message.user(_BEGIN + given),)
     if isinstance(given, list | tuple) and all(isinstance(each, Message) for each in given):  # pyright: ignore[reportUnknownVariableType]
-        return canonical_messages(repair_pairs(cast("Sequence[Message]", given))[0])
+        return canonical_messages(repair_pairs(cast("Sequence[Message]", given), complete=True)[0])
     raise InvalidInputError(
         f"expected a text, messages or None of the function, got {shown(cast(object, given))}", path="compact"
     )

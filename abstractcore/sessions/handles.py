@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias
 
 from ..schema import MEDIA_PARTS, MediaPart, Message, Part, TextPart, ToolResult, digest
 from ..schema.base_error import shown_file_name
@@ -18,19 +18,16 @@ _SHORTEST = 400
 """Characters of a result that is worth a handle: the note that stands for it has about a hundred."""
 
 
-def with_handles(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Returns messages whose long results of tools and files are replaced by their handles."""
-    return tuple(_shortened(message) for message in messages)
+def with_handles(messages: Iterable[Message], *, can_recall: bool) -> tuple[Message, ...]:
+    """Returns messages whose files are replaced by their handles; so are long results of tools, if the model has the
+    tool `recall` to read them.
+    """
+    return tuple(_shortened(message, can_recall) for message in messages)
 
 
 def find_handle(handle: str, messages: Iterable[Message]) -> SetAside | None:
     """Returns what a handle stands for, from the messages as they were; None for an unknown one."""
     return next((each for each in _that_can_be_set_aside(messages) if handle_of(each) == handle), None)
-
-
-def has_handles(messages: Iterable[Message]) -> bool:
-    """Returns whether something in the messages was set aside."""
-    return any(_MARK in text for message in messages for text in _texts(message.parts))
 
 
 def handle_of(content: SetAside) -> str:
@@ -41,35 +38,38 @@ def handle_of(content: SetAside) -> str:
     return f"file-{(blob.sha256 or digest(blob))[:12]}"
 
 
-_MARK = " is set aside: recall("
+_MARK = " is set aside: "
 
 
-def _shortened(message: Message) -> Message:
+def _shortened(message: Message, can_recall: bool) -> Message:
     if message.role == "user":
-        parts: tuple[Part, ...] = tuple(map(_file_note, message.parts))
-    elif message.role == "tool":
+        parts: tuple[Part, ...] = tuple(_file_note(part, can_recall) for part in message.parts)
+    elif message.role == "tool" and can_recall:
         parts = tuple(_result_note(part) if isinstance(part, ToolResult) else part for part in message.parts)
     else:
         return message  # an answer of the model is sent back as it was
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _file_note(part: Part) -> Part:
+def _file_note(part: Part, can_recall: bool) -> Part:
     if not isinstance(part, MEDIA_PARTS):
         return part
     blob = part.blob
     size = "" if blob.size is None else f", {blob.size:,} bytes"
     name = f" {shown_file_name(blob.name)}" if blob.name else ""
-    return TextPart(f'[The {part.type}{name} ({blob.media_type}{size}){_MARK}"{handle_of(part)}") returns it.]\n')
+    what = f"[The {part.type}{name} ({blob.media_type}{size}){_MARK}"
+    return TextPart(
+        what + (f'recall("{handle_of(part)}") returns it.]' if can_recall else f"{handle_of(part)}]") + "\n"
+    )
 
 
 def _result_note(result: ToolResult) -> ToolResult:
     files = [part for part in result.content if isinstance(part, MEDIA_PARTS)]
     size = len(result.as_text)
-    if (size < _SHORTEST and not files) or has_handles([Message.tool(result)]):
+    if (size < _SHORTEST and not files) or _MARK in result.as_text[:_SHORTEST]:
         return result
     what = f"{size:,} characters" + (f" and {len(files)} files" if files else "")
-    note = f'[This result ({what}){_MARK}"{handle_of(result)}") returns it.]'
+    note = f'[This result ({what}){_MARK}recall("{handle_of(result)}") returns it.]'
     return replace(result, content=(TextPart(note),))
 
 
@@ -78,11 +78,3 @@ def _that_can_be_set_aside(messages: Iterable[Message]) -> Iterator[SetAside]:
         for part in message.parts:
             if isinstance(part, ToolResult) or (message.role == "user" and isinstance(part, MEDIA_PARTS)):
                 yield part
-
-
-def _texts(parts: Iterable[Part]) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, TextPart):
-            yield part.text
-        elif isinstance(part, ToolResult):
-            yield from _texts(cast("tuple[Any, ...]", part.content))

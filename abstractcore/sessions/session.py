@@ -641,10 +641,7 @@ def _repaired(history: SessionHistory, strict: bool, what: str) -> tuple[Session
 
 
 def _repair_exchange(exchange: SessionExchange, *, is_last: bool) -> tuple[Message, ...]:
-    question = Message.user("?")
-    after = () if is_last else (question,)
-    messages, _ = repair_pairs((question, *exchange.messages, *after))
-    return messages[1:] if is_last else messages[1:-1]
+    return repair_pairs((Message.user("?"), *exchange.messages), complete=not is_last)[0][1:]
 
 
 def _repaired_messages(

@@ -582,9 +582,7 @@ def _arrived_messages(partial: ModelReply | None, loop: ToolLoop | None) -> Sequ
     """Returns what had arrived of an answer: the whole rounds of its tools, and its text so far."""
     latest = loop.replies[-1] if loop is not None and loop.replies else None
     text = "" if partial is None or partial is latest else partial.text
-    rounds = [] if loop is None else [*repair_pairs((*_QUESTION, *loop.messages))[0][1:]]
-    while rounds and has_open_calls(rounds):
-        rounds.pop()
+    rounds = [] if loop is None else [*repair_pairs((*_QUESTION, *loop.messages), complete=True)[0][1:]]
     return [*rounds, Message.assistant(text)] if text.strip() else rounds
 
 
