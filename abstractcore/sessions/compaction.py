@@ -77,8 +77,9 @@ class Compactor:
     ask: AskForSummary
     invoke: Callable[..., Awaitable[Any]]
 
-    async def to_fit(self, groups: Sequence[ContextGroup], target: int) -> Compacted | None:
-        """Returns a context of at most `target` tokens, if that is possible; None if nothing can be made smaller.
+    async def to_fit(self, groups: Sequence[ContextGroup], target: int, enough: int) -> Compacted | None:
+        """Returns a context of at most `target` tokens, if that is possible; None if nothing can be made smaller. If
+        setting aside leaves at most `enough`, which is more, no exchange is given up.
 
         The latest exchange stays, unless it is too long alone: then its results and files are set aside, too.
         """
@@ -86,11 +87,11 @@ class Compactor:
         warnings = _of_handles(aside)
         usage, cost = Usage(), SessionCost()
         excess = self._real(made) - target
-        if excess > 0 and len(made) > 1:
+        if self._real(made) > enough and len(made) > 1:
             shortened_groups = await self._shorten(made, self._oldest(made, excess), None)
             made, usage, cost = shortened_groups.groups, shortened_groups.usage, shortened_groups.cost
             warnings += shortened_groups.warnings
-        if self._real(made) > target:
+        if self._real(made) > enough:
             made, aside = self._set_aside(made, target, keep=0)
             warnings += _of_handles(aside)
         return Compacted(tuple(made), tuple(warnings), usage, cost) if warnings else None

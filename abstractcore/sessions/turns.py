@@ -42,8 +42,12 @@ if TYPE_CHECKING:
     from .file import SessionFile
 
 _log = logging.getLogger("abstractcore")
-_AFTER_COMPACTION = 0.6
-"""How full a context is after it was compacted, as a share of its limit: the next calls need not do it again."""
+_AFTER_COMPACTION = (0.6, 0.85)
+"""How full a context is after it was compacted, as shares of its limit, so that the next calls need not do it again:
+after a summary, and after results and files were set aside, if that is enough.
+"""
+_AFTER_OVERFLOW = 0.6
+"""As the limit of a context that was too long, against the estimate."""
 _ENDED = ("answered", "final")
 
 
@@ -331,14 +335,15 @@ class SessionTurn:
         new = settings.tokens_of(question)
         size = settings.meter.tokens(history.tokens + new + self._instructions)
         if self._has_overflowed:
-            limit = int(min(limit or size, size) * _AFTER_COMPACTION)
+            limit = int(min(limit or size, size) * _AFTER_OVERFLOW)
         else:
             assert limit is not None
             enough = limit if settings.meter.is_known else limit // 2
             if size <= enough or not await self._counts_more(limit, history.tokens + new + self._instructions):
                 return ()
-        target = max(1, int(limit * _AFTER_COMPACTION) - int(settings.meter.margin * new))
-        compacted = await self.compactor(runtime, limit).to_fit(history.all_groups, target)
+        target, enough = (int(limit * share) - int(settings.meter.margin * new) for share in _AFTER_COMPACTION)
+        compactor = self.compactor(runtime, limit)
+        compacted = await compactor.to_fit(history.all_groups, max(1, target), max(1, enough))
         return () if compacted is None else await self.compact(compacted, runtime)
 
     @property

@@ -52,15 +52,19 @@ def answering(call: ModelCall) -> ModelReply:
 
 
 def model(replies: int = 300, window: int | None = WINDOW, answer: Any = answering) -> LLM:
-    facts = {} if window is None else {"facts": {"context_tokens": window}}
-    return create_llm("scripted", replies=[answer] * replies, max_retries=0, **facts)
+    facts = {} if window is None else {"context_tokens": window}
+    return create_llm("scripted", replies=[answer] * replies, max_retries=0, facts=facts)
 
 
 def question(number: int) -> str:
     return f"question {number}: " + "how many sheep are on the hill? " * 25
 
 
-@pytest.mark.parametrize("mode", ["summary", "drop", lambda messages: f"{len(messages)} messages"])
+def counted(messages: tuple[Message, ...]) -> str:
+    return f"{len(messages)} messages"
+
+
+@pytest.mark.parametrize("mode", ["summary", "drop", counted])
 def test_session_of_forty_times_the_context_never_overflows(call_style: CallStyle, mode: CompactMode):
     llm = model(600)
     session = llm.session(system_prompt="Count.", compact=mode)
