@@ -21,11 +21,13 @@ PairCode = Literal[
     "repeated_call_id",
     "hosted_result_without_call",
     "reasoning_without_item",
-    "begins_with_call",
+    "begins_with_answer",
+    "answer_after_answer",
 ]
 """What is wrong: a result without its call in the assistant's turn before; a call without its result, which a later
 turn follows; a second result of a call; two calls of one turn with one id; a result of a hosted tool without its call;
-signed reasoning that nothing follows in its turn; calls in a turn that no message of the user is before."""
+signed reasoning that nothing follows in its turn; an answer of the assistant before any message of the user; calls
+directly after another answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,15 @@ def _faults(messages: Sequence[Message], complete: bool) -> Iterator[PairFault]:
             yield from turn.take(message, index)
         elif message.role == "assistant":
             yield from turn.unanswered()
-            turn = _Turn(index, message)
+            before, turn = turn, _Turn(index, message)
             yield from turn.repeated()
-            if not has_user and _needs_question(message):
-                text = "the assistant calls tools before any message of the user"
-                yield PairFault("begins_with_call", f"messages[{index}]", text)
+            if not has_user:
+                text = "the assistant answers before any message of the user"
+                yield PairFault("begins_with_answer", f"messages[{index}]", text)
+                has_user = True
+            elif before.is_whole_answer and message.tool_calls:
+                text = "calls of tools follow another turn of the assistant"
+                yield PairFault("answer_after_answer", f"messages[{index}]", text)
             yield from _torn_items(message, index, hosted)
         elif message.role == "user":
             yield from turn.unanswered()
@@ -76,6 +82,8 @@ class _Turn:
 
     def __init__(self, index: int, message: Message | None = None) -> None:
         self.index = index
+        self.is_whole_answer = message is not None and not message.tool_calls and not _is_paused(message)
+        """Whether it is a turn of the assistant that is not to go on in the next message."""
         self._calls = () if message is None else message.tool_calls
         self._ids = {call.id for call in self._calls}
         self._answered: set[str] = set()
@@ -101,8 +109,10 @@ class _Turn:
                 yield PairFault("call_without_result", f"messages[{self.index}]", text)
 
 
-def _needs_question(message: Message) -> bool:
-    return any(isinstance(part, ToolCall | HostedToolCall) for part in message.parts)
+def _is_paused(message: Message) -> bool:
+    """Returns whether a hosted tool still runs: the provider goes on with the turn in the next message."""
+    done = {part.call_id for part in message.parts if isinstance(part, HostedToolResult)}
+    return any(part.id not in done for part in message.parts if isinstance(part, HostedToolCall))
 
 
 def _torn_items(message: Message, index: int, hosted: set[str]) -> Iterator[PairFault]:
@@ -134,6 +144,8 @@ def _is_plain(part: Part) -> bool:
 
 
 NO_RESULT = "There is no result: the conversation was cut before it arrived."
+NO_QUESTION = "[The conversation begins here.]"
+NO_MESSAGE = "[Messages are missing here.]"
 
 
 def repair_pairs(
@@ -141,9 +153,10 @@ def repair_pairs(
 ) -> tuple[tuple[Message, ...], tuple[CallWarning, ...]]:
     """Returns a conversation that keeps the invariant, and a note for each change; a valid one is returned as it is.
 
-    Results without a call, second results and torn items are left out; a call without a result gets an error as its
-    result, so that the model knows; one of the last turn too, if the conversation is to be `complete`. Results are
-    moved behind their turn.
+    Results without a call, second results and torn items are left out; before an answer that the conversation begins
+    with, and between turns where one is missing, a message of the user says so; a call without a result gets an error
+    as its result, so that the model knows; one of the last turn too, if the conversation is to be `complete`. Results
+    are moved behind their turn.
     """
     if not check_pairs(messages, complete=complete):
         return tuple(messages), ()
@@ -214,9 +227,6 @@ class _Repair:
 
     def _begin_turn(self, message: Message, index: int) -> None:
         self._results, self._renamed, self._index = {}, {}, index
-        if not self._has_user and _needs_question(message):
-            self._note("turn_left_out", "the turn calls tools before any message of the user", index)
-            return
         parts = [*self._whole_parts(message.parts, index)]
         loose = set(_loose_reasoning(parts))
         if loose:
@@ -224,9 +234,27 @@ class _Repair:
         parts = [part for place, part in enumerate(parts) if place not in loose]
         if not parts:
             return
+        if not self._has_user:
+            self._note("question_added", "the conversation begins with an answer: a message of the user says so", index)
+            self.messages.append(Message.user(NO_QUESTION))
+            self._has_user = True
+        elif self._follows_answer(parts):
+            self._note(
+                "question_added", "calls follow another answer: a message of the user between them says so", index
+            )
+            self.messages.append(Message.user(NO_MESSAGE))
         self._turn = replace(message, parts=tuple(parts))
         self.messages.append(self._turn)
         self._place = len(self.messages)
+
+    def _follows_answer(self, parts: Sequence[Part]) -> bool:
+        before = next((each for each in reversed(self.messages) if each.role != "system"), None)
+        has_calls = any(isinstance(part, ToolCall) for part in parts)
+        return (
+            has_calls
+            and before is not None
+            and _Turn(0, before if before.role == "assistant" else None).is_whole_answer
+        )
 
     def _whole_parts(self, parts: Iterable[Part], index: int) -> Iterator[Part]:
         """Yields the parts without results of hosted tools that have no call, and with an own id for each call."""

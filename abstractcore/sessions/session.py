@@ -290,12 +290,13 @@ class Session(NotCopied):
     def add(self, *messages: message_inputs.MessageInput) -> None:
         """Adds messages without a call: what `messages=` takes, such as `call.result("sunny")` or `Message.user("hi")`.
 
-        A message of the user begins an exchange; others belong to the last one. Raises `InvalidInputError` for messages
+        A message of the user begins an exchange; others belong to the last one. Before an answer that the session would
+        begin with, a message of the user says so: vendors refuse it otherwise. Raises `InvalidInputError` for messages
         that vendors would refuse after those that are there, and `SessionBusyError` while a call runs.
         """
         read = self._settings.llm.read_messages([*messages])
         with self._state:
-            self._add_messages(_checked(self.messages, read, self.system_prompt))
+            self._add_messages(_may_be_added(self.messages, read, self.system_prompt))
             self._write_changes()
 
     def undo(self) -> tuple[Message, ...]:
@@ -616,15 +617,16 @@ def _settings_of(llm: llms.LLM, options: SessionOptions) -> tuple[SessionSetting
     return settings, system_prompt
 
 
-def _checked(before: Sequence[Message], added: Sequence[Message], system_prompt: str | None) -> Sequence[Message]:
-    """Returns messages that may be added; raises `InvalidInputError` for the first fault that they bring."""
+def _may_be_added(before: Sequence[Message], added: Sequence[Message], system_prompt: str | None) -> Sequence[Message]:
+    """Returns messages as they are added; raises `InvalidInputError` for the first fault that they bring."""
     if system_prompt is not None and any(message.role == "system" for message in added):
         raise InvalidInputError("the session has a system prompt already", path="messages")
     known = {(fault.code, fault.path) for fault in check_pairs(before)}
-    for fault in check_pairs((*before, *added)):
-        if (fault.code, fault.path) not in known:
+    faults = [each for each in check_pairs((*before, *added)) if (each.code, each.path) not in known]
+    for fault in faults:
+        if fault.code != "begins_with_answer":
             raise InvalidInputError(fault.message, path="messages", hint="schema.repair_pairs(messages) repairs them.")
-    return added
+    return repair_pairs(added)[0] if faults else added
 
 
 def _repaired(history: SessionHistory, strict: bool, what: str) -> tuple[SessionHistory, tuple[CallWarning, ...]]:

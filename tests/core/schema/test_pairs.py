@@ -44,7 +44,10 @@ def codes(*messages: Message) -> list[str]:
         ((HI, Message.assistant(ReasoningPart("only plain")), HI), []),
         ((HI, Message.assistant(HostedToolCall("h", "web_search"), HostedToolResult("h"), TextPart("ok"))), []),
         ((HI, Message.assistant(HostedToolCall("h", "s")), Message.assistant(HostedToolResult("h"))), []),
-        ((Message.assistant("How can I help?"), HI), []),
+        ((Message.system("s"), Message.assistant("How can I help?"), HI), ["begins_with_answer"]),
+        ((HI, Message.assistant(HostedToolCall("h", "s")), Message.assistant(HostedToolResult("h"), CALL)), []),
+        ((HI, Message.assistant("x"), Message.assistant("y")), []),
+        ((HI, Message.assistant("x"), Message.assistant(CALL)), ["answer_after_answer"]),
         ((HI, Message.assistant(CALL), HI), ["call_without_result"]),
         ((HI, Message.assistant(CALL, OTHER), Message.tool("a", "sunny"), HI), ["call_without_result"]),
         ((HI, Message.assistant(CALL), Message.assistant("x")), ["call_without_result"]),
@@ -54,7 +57,7 @@ def codes(*messages: Message) -> list[str]:
         ((HI, Message.assistant(CALL, ToolCall("a", "other"))), ["repeated_call_id"]),
         ((HI, Message.assistant(HostedToolResult("h"))), ["hosted_result_without_call"]),
         ((HI, Message.assistant("x", SIGNED), HI), ["reasoning_without_item"]),
-        ((Message.assistant(CALL), Message.tool("a", "1"), HI), ["begins_with_call"]),
+        ((Message.assistant(CALL), Message.tool("a", "1"), HI), ["begins_with_answer"]),
     ],
 )
 def test_faults_are_found(messages: tuple[Message, ...], found: list[str]):
@@ -71,6 +74,13 @@ def test_valid_conversation_is_returned_as_it_is():
     repaired, notes = repair_pairs(messages)
     assert (repaired, notes) == (messages, ())
     assert all(one is other for one, other in zip(repaired, messages, strict=True))
+
+
+def test_answer_at_the_beginning_gets_a_message_before_it():
+    messages = (Message.system("s"), Message.assistant(CALL), Message.tool("a", "1"), HI)
+    repaired, notes = repair_pairs(messages)
+    assert [message.role for message in repaired] == ["system", "user", "assistant", "tool", "user"]
+    assert [note.code for note in notes] == ["question_added"]
 
 
 def test_missing_result_becomes_an_error_that_the_model_reads():

@@ -328,6 +328,12 @@ def test_history_that_vendors_would_refuse_cannot_be_added():
     assert session.messages == ()
 
 
+def test_greeting_of_the_assistant_gets_a_message_of_the_user_before_it():
+    session = scripted("x").session()
+    session.add(Message.assistant("How can I help?"))
+    assert [message.role for message in session.messages] == ["user", "assistant"]
+
+
 def test_mappings_and_responses_can_be_added():
     llm = scripted("x")
     session = llm.session()
