@@ -10,7 +10,7 @@ from typing import Literal
 
 from .base_error import shown
 from .calls import Message
-from .parts import HostedToolCall, HostedToolResult, Part, ReasoningPart, ToolCall, ToolResult
+from .parts import HostedToolCall, HostedToolResult, Part, ReasoningPart, TextPart, ToolCall, ToolResult
 from .replies import CallWarning
 from .reprs import Immutable
 
@@ -52,27 +52,33 @@ def check_pairs(messages: Sequence[Message], *, complete: bool = False) -> tuple
 
 
 def _faults(messages: Sequence[Message], complete: bool) -> Iterator[PairFault]:
-    turn = _Turn(0)
+    turn = _NO_TURN
     has_user = False
     hosted = set[str]()
     for index, message in enumerate(messages):
         if message.role == "tool":
             yield from turn.take(message, index)
         elif message.role == "assistant":
-            yield from turn.unanswered()
+            if turn.calls:
+                yield from turn.unanswered()
             before, turn = turn, _Turn(index, message)
+            if has_user and len(message.parts) == 1 and type(message.parts[0]) is TextPart:
+                continue  # as most answers, without anything that could be torn
             yield from turn.repeated()
             if not has_user:
                 text = "the assistant answers before any message of the user"
                 yield PairFault("begins_with_answer", f"messages[{index}]", text)
                 has_user = True
-            elif before.is_whole_answer and message.tool_calls:
+            elif message.tool_calls and before.is_whole_answer:
                 text = "calls of tools follow another turn of the assistant"
                 yield PairFault("answer_after_answer", f"messages[{index}]", text)
             yield from _torn_items(message, index, hosted)
         elif message.role == "user":
-            yield from turn.unanswered()
-            turn, has_user, hosted = _Turn(index), True, set[str]()
+            if turn.calls:
+                yield from turn.unanswered()
+            turn, has_user = _NO_TURN, True
+            if hosted:
+                hosted = set[str]()
     if complete:
         yield from turn.unanswered()
 
@@ -82,14 +88,18 @@ class _Turn:
 
     def __init__(self, index: int, message: Message | None = None) -> None:
         self.index = index
-        self.is_whole_answer = message is not None and not message.tool_calls and not _is_paused(message)
-        """Whether it is a turn of the assistant that is not to go on in the next message."""
-        self._calls = () if message is None else message.tool_calls
-        self._ids = {call.id for call in self._calls}
+        self._message = message
+        self.calls = () if message is None else message.tool_calls
+        self._ids = {call.id for call in self.calls} if self.calls else set[str]()
         self._answered: set[str] = set()
 
+    @property
+    def is_whole_answer(self) -> bool:
+        """Whether it is a turn of the assistant that is not to go on in the next message."""
+        return self._message is not None and not self.calls and not _is_paused(self._message)
+
     def repeated(self) -> Iterator[PairFault]:
-        if len(self._ids) < len(self._calls):
+        if len(self._ids) < len(self.calls):
             yield PairFault("repeated_call_id", f"messages[{self.index}]", "two tool calls have one id")
 
     def take(self, message: Message, index: int) -> Iterator[PairFault]:
@@ -100,13 +110,17 @@ class _Turn:
                 yield PairFault("result_without_call", path, f"no call {shown(id)} is in the turn before")
             elif id in self._answered:
                 yield PairFault("second_result", path, f"the call {shown(id)} has a result already")
-            self._answered.add(id)
+            if self.calls:
+                self._answered.add(id)
 
     def unanswered(self) -> Iterator[PairFault]:
-        for call in self._calls:
+        for call in self.calls:
             if call.id not in self._answered:
                 text = f"the call {shown(call.id)} of {shown(call.name)} has no result"
                 yield PairFault("call_without_result", f"messages[{self.index}]", text)
+
+
+_NO_TURN = _Turn(0)
 
 
 def _is_paused(message: Message) -> bool:

@@ -16,18 +16,16 @@ from ..schema import (
     Message,
     Part,
     SchemaError,
-    TextPart,
     ToolResult,
     Usage,
     from_data,
     to_data,
 )
 from ..schema.base_error import shown
-from ..schema.codec import json_of
 from .history import ContextGroup, SessionExchange, SessionHistory
 
 FORMAT, VERSION = "abstractcore-session", 1
-_PLAIN_TEXT = {"type", "text"}
+_NO_USAGE = Usage()
 
 
 class OpenAIMessages(list[dict[str, Any]]):
@@ -100,17 +98,18 @@ def exchange_data(exchange: SessionExchange, change: Callable[[Blob], Blob]) -> 
     return data
 
 
-def read_exchange(data: object, path: str) -> SessionExchange:
-    """Returns the exchange of JSON data; raises `SchemaError` with the path of an invalid value."""
+def read_exchange(data: object, path: str, messages: tuple[Message, ...] | None = None) -> SessionExchange:
+    """Returns the exchange of JSON data, or of `messages`; raises `SchemaError` with the path of an invalid value."""
     fields = _object(data, path)
-    messages = read_messages(_list(fields, "messages"), f"{path}.messages")
+    if messages is None:
+        messages = read_messages(_list(fields, "messages"), f"{path}.messages")
     return SessionExchange(
         _count(fields, "number", path),
         messages,
         _count(fields, "asked", path),
         calls=_count(fields, "calls", path),
         tokens=_count(fields, "tokens", path),
-        usage=from_data(Usage, fields.get("usage", {}), f"{path}.usage"),
+        usage=from_data(Usage, fields["usage"], f"{path}.usage") if "usage" in fields else _NO_USAGE,
         cost=_decimal(fields, "cost", path),
         estimated_cost=_decimal(fields, "estimated_cost", path),
         provider=_text(fields, "provider", path),
@@ -139,38 +138,7 @@ def read_group(data: object, path: str) -> ContextGroup:
 
 def read_messages(data: Sequence[object], path: str) -> tuple[Message, ...]:
     """Returns the messages of JSON data; raises `SchemaError` with the path of an invalid value."""
-    return tuple(read_message(each, f"{path}[{index}]") for index, each in enumerate(data))
-
-
-def read_message(data: Any, path: str) -> Message:
-    """Returns the message of JSON data. Most messages are one text: reading these takes a third of the time."""
-    text = _only_text(data)
-    if text is None:
-        return from_data(Message, data, path)
-    try:
-        return Message(data.get("role"), (TextPart(text),))
-    except SchemaError as error:
-        raise error.at(path) from None
-
-
-def _only_text(data: Any) -> str | None:
-    """Returns the text of the data of a message that has nothing else."""
-    if type(data) is not dict or len(cast("dict[str, Any]", data)) != 2 or "role" not in data:
-        return None
-    parts: Any = cast("dict[str, Any]", data).get("parts")
-    if type(parts) is not list or len(cast("list[Any]", parts)) != 1:
-        return None
-    part = cast("list[Any]", parts)[0]
-    if type(part) is not dict or cast("dict[str, Any]", part).keys() != _PLAIN_TEXT:
-        return None
-    fields = cast("dict[str, Any]", part)
-    text = fields["text"]
-    return text if fields["type"] == "text" and type(text) is str else None
-
-
-def message_json(message: Message) -> str:
-    """Returns a message as compact JSON."""
-    return json_of(message).decode()
+    return tuple(from_data(Message, each, f"{path}[{index}]") for index, each in enumerate(data))
 
 
 def with_blobs(messages: Iterable[Message], change: Callable[[Blob], Blob]) -> tuple[Message, ...]:

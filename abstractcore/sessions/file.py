@@ -12,13 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-import jiter
-
 from ..errors import ArtifactError, SchemaError, SessionBusyError, SessionError
 from ..private_files import lock_file, private
-from ..schema import Blob, JournalEntry, Message, from_json, to_json
+from ..schema import Blob, JournalEntry, Message, TextPart, from_data, from_json, to_json
+from ..schema.codec import json_of
 from ..stores.artifacts import FileArtifactStore
-from .documents import exchange_data, group_data, message_json, read_exchange, read_group, read_message, with_blobs
+from .documents import exchange_data, group_data, read_exchange, read_group, with_blobs
 from .history import ContextGroup, SessionExchange, SessionHistory
 
 VERSION: Final = 1
@@ -30,7 +29,8 @@ _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE exchanges (number INTEGER PRIMARY KEY, details TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE messages (
-    exchange INTEGER NOT NULL, place INTEGER NOT NULL, message TEXT NOT NULL, PRIMARY KEY (exchange, place)
+    exchange INTEGER NOT NULL, place INTEGER NOT NULL, role TEXT NOT NULL, text TEXT, message TEXT,
+    PRIMARY KEY (exchange, place)
 ) WITHOUT ROWID;
 CREATE TABLE files (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, content BLOB);
 CREATE TABLE compactions (number INTEGER PRIMARY KEY, groups TEXT NOT NULL, usage TEXT NOT NULL);
@@ -105,10 +105,8 @@ class SessionFile:
                 number = exchange.number
                 connection.execute("INSERT OR REPLACE INTO exchanges VALUES (?, ?, 0)", (number, json.dumps(details)))
                 connection.execute("DELETE FROM messages WHERE exchange = ?", (number,))
-                connection.executemany(
-                    "INSERT INTO messages VALUES (?, ?, ?)",
-                    [(number, place, message_json(message)) for place, message in enumerate(messages)],
-                )
+                rows = [(number, place, *_columns(message)) for place, message in enumerate(messages)]
+                connection.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", rows)
             if ends_loop:
                 connection.execute("DELETE FROM journal")
 
@@ -241,28 +239,31 @@ class SessionFile:
             connection.executescript(f"BEGIN IMMEDIATE; {header} {_TABLES} COMMIT;")
 
     def _messages(self, connection: sqlite3.Connection) -> dict[int, list[Message]]:
+        """Returns the messages of each exchange. Most are one text, which has a column of its own: it is read fast."""
         found: dict[int, list[Message]] = {}
+        number = place = 0
         try:
-            for number, place, text in connection.execute(
-                "SELECT exchange, place, message FROM messages ORDER BY exchange, place"
+            for number, place, role, text, written in connection.execute(  # noqa: B007 - says which row is damaged
+                "SELECT exchange, place, role, text, message FROM messages ORDER BY exchange, place"
             ):
-                message = read_message(jiter.from_json(text.encode()), f"exchanges[{number}].messages[{place}]")
+                message = Message(role, (TextPart(text),)) if written is None else self._read_message(written)
                 found.setdefault(number, []).append(message)
         except (SchemaError, ValueError) as error:
-            raise SessionError(f"{self.path} is damaged: {error}") from None
+            raise SessionError(f"{self.path} is damaged: exchanges[{number}].messages[{place}]: {error}") from None
         return found
+
+    def _read_message(self, written: str) -> Message:
+        (message,) = with_blobs([from_data(Message, json.loads(written))], self._found)
+        return message
 
     def _exchange(self, number: int, details: str, messages: dict[int, list[Message]]) -> SessionExchange:
         try:
-            data: Any = json.loads(details)
-            known: dict[str, Any] = {"number": number, "messages": []}
-            if isinstance(data, dict):
-                data = {**cast("dict[str, Any]", data), **known}
-            exchange = read_exchange(data, f"exchanges[{number}]")
-            found = with_blobs(messages.get(number, ()), self._found)
+            data = cast("dict[str, Any]", json.loads(details))
+            if type(data) is dict:
+                data["number"] = number
+            return read_exchange(data, f"exchanges[{number}]", tuple(messages.get(number, ())))
         except (SchemaError, ValueError) as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
-        return exchange.with_messages(found)
 
     def _groups(self, text: str) -> list[ContextGroup]:
         try:
@@ -339,3 +340,15 @@ class SessionFile:
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return SessionError(f"{self.path} is damaged: {reason}.", hint="Restore it from a copy.")
         return SessionError(f"{self.path} cannot be {verb}: {reason}.")
+
+
+def _columns(message: Message) -> tuple[str, str | None, str | None]:
+    """Returns the role of a message, and its text, or its JSON if it is not one plain text."""
+    part = message.parts[0]
+    if (
+        len(message.parts) == 1
+        and isinstance(part, TextPart)
+        and message == Message(message.role, (TextPart(part.text),))
+    ):
+        return message.role, part.text, None
+    return message.role, None, json_of(message).decode()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from ..errors import InvalidInputError
-from ..schema import GenerateResponse, Message, ToolLoop, Usage
+from ..schema import TOKEN_COUNTS, GenerateResponse, Message, ToolLoop, Usage
 from ..schema.reprs import Immutable
 
 _NO_USAGE = Usage()
@@ -95,10 +95,15 @@ class SessionHistory:
         self.exchanges = [*exchanges]
         self.groups = (*groups,)
         self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
-        self.usage = _NO_USAGE
-        self.cost = SessionCost()
-        for exchange in self.exchanges:
-            self._charge(exchange, 1)
+        self.usage = sum_of(each.usage for each in self.exchanges)
+        known = estimated = Decimal(0)
+        unknown = 0
+        for each in self.exchanges:
+            if each.calls:
+                known += each.cost or 0
+                estimated += each.estimated_cost or 0
+                unknown += each.cost is None and each.estimated_cost is None
+        self.cost = SessionCost(known, estimated, unknown)
         self._find_context()
 
     def copy(self) -> SessionHistory:
@@ -136,7 +141,7 @@ class SessionHistory:
         return self.exchanges[-1] if self.exchanges else None
 
     def add(self, exchange: SessionExchange) -> None:
-        """Appends an exchange with the next number."""
+        """Appends an exchange."""
         self.exchanges.append(exchange)
         self.next_number = exchange.number + 1
         self._charge(exchange, 1)
@@ -145,10 +150,11 @@ class SessionHistory:
 
     def replace_last(self, exchange: SessionExchange) -> None:
         """Puts an exchange in place of the last one, which it continues."""
-        self._charge(self.exchanges[-1], -1)
-        self.exchanges[-1] = exchange
-        self._charge(exchange, 1)
-        self._find_context()
+        before = self.exchanges[-1]
+        self._charge(before, -1)
+        self._leave_out(before)
+        self.exchanges.pop()
+        self.add(exchange)
 
     def undo(self) -> SessionExchange:
         """Removes the last exchange; raises `InvalidInputError` if there is none that is not compacted."""
@@ -158,7 +164,7 @@ class SessionHistory:
             hint = "session.history(full=True) has all messages, for a new session."
             raise InvalidInputError("the last exchange is part of a summary: it cannot be undone", hint=hint)
         removed = self.exchanges.pop()
-        self._find_context()
+        self._leave_out(removed)
         return removed
 
     def compact(self, groups: Sequence[ContextGroup], spent: SessionExchange) -> None:
@@ -178,10 +184,27 @@ class SessionHistory:
             self.usage = _difference(self.usage, exchange.usage)
         self.cost = _sum(self.cost, cost_of(exchange), sign)
 
+    def _leave_out(self, exchange: SessionExchange) -> None:
+        """Removes the last exchange from the context, in which it is as it was."""
+        self.context = self.context[: len(self.context) - len(exchange.messages)]
+        self.tokens -= exchange.tokens
+
     def _find_context(self) -> None:
         groups = self.all_groups
         self.context: tuple[Message, ...] = tuple(message for group in groups for message in group.messages)
         self.tokens = sum(group.tokens for group in groups)
+
+
+def sum_of(usages: Iterable[Usage]) -> Usage:
+    """Returns the sum of token counts; faster than adding many."""
+    totals: dict[str, int] = {}
+    for usage in usages:
+        if usage is not _NO_USAGE:
+            for name in TOKEN_COUNTS:
+                count = getattr(usage, name)
+                if count is not None:
+                    totals[name] = totals.get(name, 0) + count
+    return Usage(**cast("dict[str, Any]", totals))
 
 
 def cost_of(charged: SessionExchange | GenerateResponse[Any]) -> SessionCost:
@@ -203,7 +226,7 @@ def _sum(total: SessionCost, other: SessionCost, sign: int) -> SessionCost:
 def _difference(total: Usage, other: Usage) -> Usage:
     counts = {
         name: count - (getattr(other, name) or 0)
-        for name in ("input", "output", "cached", "cache_written", "reasoning", "input_audio", "output_audio")
+        for name in TOKEN_COUNTS
         if (count := getattr(total, name)) is not None
     }
     return replace(total, **counts)

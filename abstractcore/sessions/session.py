@@ -621,8 +621,10 @@ def _may_be_added(before: Sequence[Message], added: Sequence[Message], system_pr
     """Returns messages as they are added; raises `InvalidInputError` for the first fault that they bring."""
     if system_prompt is not None and any(message.role == "system" for message in added):
         raise InvalidInputError("the session has a system prompt already", path="messages")
-    known = {(fault.code, fault.path) for fault in check_pairs(before)}
-    faults = [each for each in check_pairs((*before, *added)) if (each.code, each.path) not in known]
+    last = next((place for place in range(len(before) - 1, -1, -1) if before[place].role == "user"), 0)
+    turn = before[last:]  # what is added cannot break what is before the last question
+    known = {(fault.code, fault.path) for fault in check_pairs(turn)}
+    faults = [each for each in check_pairs((*turn, *added)) if (each.code, each.path) not in known]
     for fault in faults:
         if fault.code != "begins_with_answer":
             raise InvalidInputError(fault.message, path="messages", hint="schema.repair_pairs(messages) repairs them.")

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from ..client.options import REQUEST_FIELDS
@@ -86,7 +87,9 @@ class SessionState:
             self.unwritten.clear()
             return
         waiting = {*self.unwritten}
-        self.file.write([each for each in self.history.exchanges if each.number in waiting], ends_loop=ends_loop)
+        first = min(waiting, default=0)
+        latest = takewhile(lambda each: each.number >= first, reversed(self.history.exchanges)) if waiting else ()
+        self.file.write([each for each in latest if each.number in waiting], ends_loop=ends_loop)
         self.unwritten.clear()
 
 
