@@ -1,4 +1,4 @@
-"""A chat of forty times its model's context, killed in the middle: nothing is lost, nothing overflows, no tool runs twice.
+"""A chat of forty times its model's context, killed in the middle: nothing is lost or overflows, no tool runs twice.
 
 Needs no key: the model is scripted, with a context of 2,000 tokens. A part of the program is killed as by `kill -9`.
 """
@@ -26,6 +26,8 @@ def answer(call: ModelCall) -> ModelReply:
         return ModelReply((TextPart("Days passed; the harbour was calm."),))
     if last.role == "user" and last.text == "Order a lamp.":
         return ModelReply((ToolCall("", "order", '{"item": "lamp"}'),))
+    if last.text == "Good morning.":
+        return ModelReply((TextPart("Good morning to you."),))
     return ModelReply((TextPart("Ordered." if last.role == "tool" else "Noted."),))
 
 
@@ -49,7 +51,7 @@ def chat(folder: Path, *, dies: bool) -> None:
             whole = [exchange for exchange in session.exchanges if exchange.loop is None]
             print(f"killed after {len(whole)} exchanges, with {len(session.loop.steps)} tool call done: it goes on")
         if not session.exchanges:
-            print(session.ask("Good morning.").content)
+            print(session.ask("Good morning.").content, flush=True)
         print(session.ask("Order a lamp.").content)
         asked = 0
         while asked < 40 * WINDOW:
