@@ -71,13 +71,13 @@ if TYPE_CHECKING:
     import typing_extensions
 
     from .. import capabilities, sessions
-    from . import llm_capabilities, stored_files, streams, voice
-    from .message_inputs import MessageInput
+    from . import llm_capabilities, message_inputs, stored_files, streams, voice
 else:
     typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
     llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
     sessions = LazyModule("abstractcore.sessions")
+    message_inputs = LazyModule("abstractcore.client.message_inputs")
     stored_files = LazyModule("abstractcore.client.stored_files")
     streams = LazyModule("abstractcore.client.streams")
     voice = LazyModule("abstractcore.client.voice")
@@ -458,7 +458,7 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         """Returns the pipeline of sync or async calls, for code that is written once for both."""
         return self._pipelines.sync if sync else self._pipelines.asynchronous
 
-    def read_messages(self, messages: Sequence[MessageInput]) -> tuple[schema.Message, ...]:
+    def read_messages(self, messages: Sequence[message_inputs.MessageInput]) -> tuple[schema.Message, ...]:
         """Returns the messages of what the option `messages` of a call takes."""
         return self._preparer.messages(messages)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -242,8 +243,6 @@ class RequestPreparer:
 
     def openai_messages(self, messages: Sequence[Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
         """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""
-        import json
-
         transpiler = self._pipelines.registry.wire_format(_MESSAGES_FORMAT).transpiler()
         encoded = transpiler.encode(ModelCall(self._model, tuple(messages)))
         return json.loads(encoded.request.body)["messages"], encoded.warnings

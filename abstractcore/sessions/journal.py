@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..errors import JournalError, SessionError
 from ..schema import JournalEntry, Message, ToolLoop
-from .file import SessionFile
+
+if TYPE_CHECKING:
+    from .file import SessionFile
 
 _BEFORE = "session_messages"
 """The tag of a call in the file, with the place and the number of the messages that were left out."""

@@ -25,9 +25,11 @@ from ..outputs import ResponseModel
 from ..schema import CallWarning, GenerateResponse, Message, check_pairs, repair_pairs
 from ..schema.base_error import shown
 from ..schema.calls import canonical_messages
+from ..tools.file_journal import loop_after
 from .documents import OpenAIMessages, document_of, read_document, read_json
 from .handles import SetAside, find_handle
 from .history import SessionCost, SessionExchange, SessionHistory, SessionUsage
+from .journal import SessionJournal
 from .meter import ContextMeter
 from .options import OWN_OPTIONS, SessionOptions
 from .turns import SessionSettings, SessionState, SessionStream, SessionTurn
@@ -510,9 +512,6 @@ class Session(NotCopied):
 
     def _find_cut_off_loop(self) -> None:
         """Adds the exchange of a tool loop that a crash has cut off, or the state of one that waits for answers."""
-        from ..tools.file_journal import loop_after
-        from .journal import SessionJournal
-
         file, history = self._state.file, self._state.history
         assert file is not None
         last = history.last
