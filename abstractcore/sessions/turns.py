@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
-from ..client.options import REQUEST_FIELDS
+from ..client.options import REQUEST_FIELDS, RESUME_FIELDS
 from ..client.pipelines import PreparedRequest
 from ..engine import Pipeline, Prepare, Prepared
 from ..engine.interruptions import WrappedStream
@@ -50,6 +50,7 @@ after a summary, and after results and files were set aside, if that is enough.
 _AFTER_OVERFLOW = 0.6
 """As the limit of a context that was too long, against the estimate."""
 _ENDED = ("answered", "final")
+_OF_RESUMPTIONS = RESUME_FIELDS | {"response_model"}
 
 
 @dataclass(slots=True)
@@ -294,9 +295,7 @@ class SessionTurn:
         self._resumed = last
         context = self._state.history.context
         self._context = context[: len(context) - len(last.messages)]
-        allowed = ("tools", "run_tools", "deps", "interruption", "validation_context", "output_check", "output_retries")
-        allowed += ("on_media_progress", "verify", "timeout", "response_model")
-        options = {name: value for name, value in self._options.items() if name in allowed}
+        options = {name: value for name, value in self._options.items() if name in _OF_RESUMPTIONS}
         options["run_tools"] = options.get("run_tools") or True
         return self._settings.llm.resumption(last.loop, answers, options, stream=self._stream)
 
