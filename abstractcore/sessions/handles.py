@@ -1,16 +1,17 @@
-"""Handles: what stands in a conversation for a result of a tool, or a file, that was set aside. Pure functions.
+"""Handles: what stands in a conversation for a result of a tool, or a file, that was set aside; the tool `recall`.
 
 A handle is made of the content: the same content has the same one, in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..schema import MEDIA_PARTS, MediaPart, Message, Part, TextPart, ToolResult, digest
 from ..schema.base_error import shown_file_name
+from ..tools.tool import Tool
 
 SetAside: TypeAlias = MediaPart | ToolResult
 """What a handle stands for: a file, or a result of a tool."""
@@ -78,3 +79,23 @@ def _that_can_be_set_aside(messages: Iterable[Message]) -> Iterator[SetAside]:
         for part in message.parts:
             if isinstance(part, ToolResult) or (message.role == "user" and isinstance(part, MEDIA_PARTS)):
                 yield part
+
+
+RECALL = "recall"
+
+
+def recall_tool(messages: Callable[[], Iterable[Message]]) -> Tool[..., Any]:
+    """Returns the tool with which the model reads what was set aside of messages."""
+
+    def recall(handle: str) -> Any:
+        """Returns a result or a file of this conversation that was set aside.
+
+        Args:
+            handle: The handle that stands in its place, such as result-0a1b2c3d4e5f.
+        """
+        found = find_handle(handle, messages())
+        if found is None:
+            return f"Nothing has the handle {handle[:80]!r}: copy it exactly."
+        return found
+
+    return Tool(recall, name=RECALL, read_only=True, idempotent=True)

@@ -46,6 +46,20 @@ class SessionExchange(Immutable):
         """Returns the exchange with other messages."""
         return replace(self, messages=tuple(messages))
 
+    def continued_by(self, after: SessionExchange) -> SessionExchange:
+        """Returns the exchange with what continued it: an answer to results that were added."""
+        return replace(
+            after,
+            number=self.number,
+            messages=(*self.messages, *after.messages),
+            asked=self.asked,
+            usage=self.usage + after.usage,
+            calls=self.calls + after.calls,
+            cost=_added(self.cost, after.cost),
+            estimated_cost=_added(self.estimated_cost, after.estimated_cost),
+            tokens=self.tokens + after.tokens,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ContextGroup(Immutable):
@@ -83,6 +97,12 @@ class SessionCost(Immutable):
     def __str__(self) -> str:
         others = f" + about ${self.estimated:f}" if self.estimated else ""
         return f"${self.known:f}{others}" + (f" + {self.unknown} calls of unknown cost" if self.unknown else "")
+
+
+def _added(one: Decimal | None, other: Decimal | None) -> Decimal | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other
 
 
 class SessionHistory:
@@ -167,6 +187,14 @@ class SessionHistory:
         self._leave_out(removed)
         return removed
 
+    def without_untouched(self, groups: Sequence[ContextGroup]) -> tuple[ContextGroup, ...]:
+        """Returns groups without the last ones, which are exchanges as they were."""
+        kept, exchanges = [*groups], [*self.exchanges]
+        while kept and exchanges and kept[-1].exchanges == 1 and kept[-1].messages is exchanges[-1].messages:
+            kept.pop()
+            exchanges.pop()
+        return tuple(kept)
+
     def compact(self, groups: Sequence[ContextGroup], spent: SessionExchange) -> None:
         """Gives the model `groups` in place of the exchanges that they stand for, and adds what that took."""
         self.groups = tuple(groups)
@@ -230,3 +258,15 @@ def _difference(total: Usage, other: Usage) -> Usage:
         if (count := getattr(total, name)) is not None
     }
     return replace(total, **counts)
+
+
+def has_open_calls(messages: Sequence[Message]) -> bool:
+    """Returns whether calls of the last turn have no result."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return any(call.id not in answered for call in message.tool_calls)
+        if message.role == "user":
+            return False
+        answered.update(getattr(part, "call_id", "") for part in message.parts)
+    return False

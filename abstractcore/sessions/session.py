@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from .. import schema
 from ..client.options import CallRequest, Output
@@ -18,21 +16,21 @@ from ..client.streams import AsyncStream, Stream
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..engine import Pipeline
-from ..errors import InvalidInputError, JournalError, SessionError
+from ..errors import InvalidInputError, SessionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..schema import CallWarning, GenerateResponse, Message, check_pairs, repair_pairs
+from ..schema import CallWarning, GenerateResponse, Message
 from ..schema.base_error import shown
-from ..schema.calls import canonical_messages
-from ..tools.file_journal import loop_after
-from .documents import OpenAIMessages, document_of, read_document, read_json
+from .documents import OpenAIMessages, document_of, read_json
 from .handles import SetAside, find_handle
 from .history import SessionCost, SessionExchange, SessionHistory, SessionUsage
-from .journal import SessionJournal
+from .loading import may_be_added, take_document, take_file, write_fork
 from .meter import ContextMeter
-from .options import OWN_OPTIONS, SessionOptions
-from .turns import SessionSettings, SessionState, SessionStream, SessionTurn
+from .options import SessionOptions
+from .state import SessionSettings, SessionState, new_id, settings_of
+from .streams import SessionStream
+from .turns import SessionTurn
 
 if TYPE_CHECKING:
     import typing_extensions
@@ -63,8 +61,8 @@ class Session(NotCopied):
 
     @takes(SessionOptions)
     def __init__(self, llm: llms.LLM, **options: Unpack[SessionOptions]) -> None:
-        self._settings, system_prompt = _settings_of(llm, options)
-        self._state = SessionState(_new_id(), SessionHistory(), system_prompt)
+        self._settings, system_prompt = settings_of(llm, options)
+        self._state = SessionState(new_id(), SessionHistory(), system_prompt)
         self._turn("?", None, {}).prepared()  # refuses unknown options now
 
     @classmethod
@@ -91,7 +89,7 @@ class Session(NotCopied):
         session = cls(llm, **options)
         file = SessionFile(path, read_only=read_only)
         try:
-            session._take_file(file, options.get("system_prompt"), options.get("strict") is True)
+            take_file(session._state, file, options.get("system_prompt"), strict=options.get("strict") is True)
         except BaseException:
             file.close()
             raise
@@ -109,7 +107,9 @@ class Session(NotCopied):
             text = Path(path).read_bytes()
         except (OSError, ValueError) as error:
             raise SessionError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
-        session._take_document(read_json(text, str(path)), options.get("strict") is True)
+        take_document(
+            session._state, session._settings, read_json(text, str(path)), strict=options.get("strict") is True
+        )
         return session
 
     @property
@@ -298,8 +298,8 @@ class Session(NotCopied):
         """
         read = self._settings.llm.read_messages([*messages])
         with self._state:
-            self._add_messages(_may_be_added(self.messages, read, self.system_prompt))
-            self._write_changes()
+            self._state.add_messages(may_be_added(self.messages, read, self.system_prompt), self._settings)
+            self._state.write()
 
     def undo(self) -> tuple[Message, ...]:
         """Removes the last exchange, and returns its messages. It stays in the file, marked.
@@ -323,9 +323,9 @@ class Session(NotCopied):
         """
         with self._state:
             history = self._state.history.copy()
-            other = self._view(SessionState(_new_id(), history, self.system_prompt, notes=self.notes), self._settings)
+            other = self._view(SessionState(new_id(), history, self.system_prompt, notes=self.notes), self._settings)
             if path is not None:
-                other._write_to(path, self._state)
+                write_fork(other._state, path, self._state)
             return other
 
     def with_llm(self, llm: llms.LLM) -> Session:
@@ -476,181 +476,3 @@ class Session(NotCopied):
         other = Session.__new__(Session)
         other._settings, other._state = settings, state
         return other
-
-    def _add_messages(self, messages: Sequence[Message]) -> None:
-        """Adds messages to the last exchange, or as new ones, each of which begins with a message of the user."""
-        history, state = self._state.history, self._state
-        for message in messages:
-            tokens = self._settings.tokens_of((message,))
-            last = history.last
-            is_new = message.role == "user" or last is None or len(history.exchanges) <= history.compacted
-            if is_new or last is None:
-                asked = int(message.role == "user")
-                history.add(SessionExchange(history.next_number, (message,), asked=asked, tokens=tokens))
-            else:
-                whole = canonical_messages((*last.messages, message))
-                history.replace_last(replace(last, messages=whole, tokens=last.tokens + tokens, loop=None))
-            state.unwritten.append(history.exchanges[-1].number)
-
-    def _write_changes(self) -> None:
-        self._state.write()
-
-    def _take_file(self, file: Any, system_prompt: str | None, strict: bool) -> None:
-        state = self._state
-        history = file.history()
-        state.history, state.notes = _repaired(history, strict, f"{file.path}")
-        id, kept = file.setting("id"), file.setting("system_prompt")
-        state.system_prompt = system_prompt if system_prompt is not None else kept
-        if not file.read_only:
-            if id is None:
-                file.set("id", state.id)
-            if state.system_prompt != kept:
-                file.set("system_prompt", state.system_prompt)
-        state.id = id or state.id
-        state.file = file
-        self._find_cut_off_loop()
-
-    def _find_cut_off_loop(self) -> None:
-        """Adds the exchange of a tool loop that a crash has cut off, or the state of one that waits for answers."""
-        file, history = self._state.file, self._state.history
-        assert file is not None
-        last = history.last
-
-        def read(context: Sequence[Message]) -> schema.ToolLoop | None:
-            try:
-                return loop_after(SessionJournal(file, lambda: context).open())
-            except JournalError as error:
-                raise SessionError(error.message, hint=error.hint) from None
-
-        loop = read(history.context)
-        if loop is None:
-            return
-        if last is not None and last.messages and loop.messages == last.messages[last.asked :]:
-            loop = read(history.context[: len(history.context) - len(last.messages)])
-            history.replace_last(replace(last, loop=loop))
-            return
-        question = loop.call.messages[-1:] if loop.call.messages[-1].role == "user" else ()
-        rounds = tuple(loop.messages)
-        history.add(
-            SessionExchange(history.next_number, (*question, *rounds), asked=len(question), partial=True, loop=loop)
-        )
-
-    def _take_document(self, data: Any, strict: bool) -> None:
-        state = self._state
-        if isinstance(data, list) or (isinstance(data, dict) and "format" not in data and "messages" in data):
-            given = cast("Sequence[Any]", data if isinstance(data, list) else data["messages"])
-            self._take_messages(given, strict)
-            return
-        if not isinstance(data, dict):
-            raise SessionError("the file is no session: expected an object or a list of messages.")
-        history, state.id, prompt = read_document(cast("Mapping[str, Any]", data))
-        state.history, state.notes = _repaired(history, strict, "the session")
-        if state.system_prompt is None:
-            state.system_prompt = prompt
-
-    def _take_messages(self, given: Sequence[Any], strict: bool) -> None:
-        messages: list[Message] = []
-        for index, item in enumerate(given):
-            messages += self._settings.llm.read_messages([item]) if item else ()
-            if index == 0 and messages and messages[0].role == "system" and self._state.system_prompt is None:
-                self._state.system_prompt = messages.pop().text
-        repaired, self._state.notes = _repaired_messages(messages, strict, "the conversation")
-        self._add_messages(repaired)
-        self._state.unwritten.clear()
-
-    def _write_to(self, path: str | os.PathLike[str], original: SessionState) -> None:
-        """Writes a fork to a file: that of the original is copied, another history is written."""
-        from .file import SessionFile
-
-        if Path(path).exists():
-            raise SessionError(f"{path} exists already.", hint="Give the path of a new file.")
-        if original.file is not None and not original.unwritten:
-            original.file.copy_to(path)
-        file = SessionFile(path)
-        state = self._state
-        try:
-            file.set("id", state.id)
-            file.set("system_prompt", state.system_prompt)
-            state.file = file
-            if original.file is None or original.unwritten:
-                state.unwritten += [each.number for each in state.history.exchanges]
-                state.write()
-                if state.history.groups:
-                    file.compact(state.history.groups, SessionExchange(0, ()))
-        except BaseException:
-            file.close()
-            raise
-
-
-def _new_id() -> str:
-    """Returns the id of a session: sorted by time, and never the same twice."""
-    return f"session-{int(time.time() * 1000):012x}{secrets.token_hex(6)}"
-
-
-def _settings_of(llm: llms.LLM, options: SessionOptions) -> tuple[SessionSettings, str | None]:
-    """Returns the settings and the system prompt of a session; raises `InvalidInputError` for an invalid option."""
-    given = cast("Mapping[str, Any]", options)
-    system_prompt, fill, compact = given.get("system_prompt"), given.get("fill", 0.8), given.get("compact", "summary")
-    if not isinstance(system_prompt, str | None):
-        raise InvalidInputError(f"expected a text, got {shown(system_prompt)}", path="system_prompt")
-    if isinstance(fill, bool) or not isinstance(fill, int | float) or not 0 < fill <= 1:
-        raise InvalidInputError(f"expected a share above 0 and up to 1, got {shown(fill)}", path="fill")
-    if compact not in ("summary", "drop", None) and not callable(compact):
-        hint = 'Use "summary", "drop", None, or a function of the oldest messages.'
-        raise InvalidInputError(f"{shown(compact)} is no way to compact", path="compact", hint=hint)
-    for name in ("messages", "media"):
-        if name in given:
-            hint = "Add messages with session.add(...), and pass files to session.ask(prompt, media=[...])."
-            raise InvalidInputError("is not an option of every call", path=name, hint=hint)
-    defaults = {name: value for name, value in given.items() if name not in OWN_OPTIONS}
-    tools = given.get("tools")
-    settings = SessionSettings(
-        llm,
-        tuple(cast("list[Any]", tools)) if isinstance(tools, list | tuple) else tools,
-        given.get("run_tools") or False,
-        fill,
-        compact,
-        given.get("keep_partial") is True,
-        defaults,
-    )
-    return settings, system_prompt
-
-
-def _may_be_added(before: Sequence[Message], added: Sequence[Message], system_prompt: str | None) -> Sequence[Message]:
-    """Returns messages as they are added; raises `InvalidInputError` for the first fault that they bring."""
-    if system_prompt is not None and any(message.role == "system" for message in added):
-        raise InvalidInputError("the session has a system prompt already", path="messages")
-    last = next((place for place in range(len(before) - 1, -1, -1) if before[place].role == "user"), 0)
-    turn = before[last:]  # what is added cannot break what is before the last question
-    known = {(fault.code, fault.path) for fault in check_pairs(turn)}
-    faults = [each for each in check_pairs((*turn, *added)) if (each.code, each.path) not in known]
-    for fault in faults:
-        if fault.code != "begins_with_answer":
-            raise InvalidInputError(fault.message, path="messages", hint="schema.repair_pairs(messages) repairs them.")
-    return repair_pairs(added)[0] if faults else added
-
-
-def _repaired(history: SessionHistory, strict: bool, what: str) -> tuple[SessionHistory, tuple[CallWarning, ...]]:
-    """Returns a history whose context keeps the invariant, and notes of what was changed."""
-    if not check_pairs(history.context):
-        return history, ()
-    _, notes = _repaired_messages(history.context, strict, what)
-    groups = [replace(group, messages=repair_pairs(group.messages)[0]) for group in history.groups]
-    repaired = [*history.exchanges]
-    for index in range(history.compacted, len(repaired)):
-        messages = _repair_exchange(repaired[index], is_last=index == len(repaired) - 1)
-        repaired[index] = repaired[index].with_messages(messages)
-    return SessionHistory([each for each in repaired if each.messages], groups), notes
-
-
-def _repair_exchange(exchange: SessionExchange, *, is_last: bool) -> tuple[Message, ...]:
-    return repair_pairs((Message.user("?"), *exchange.messages), complete=not is_last)[0][1:]
-
-
-def _repaired_messages(
-    messages: Sequence[Message], strict: bool, what: str
-) -> tuple[tuple[Message, ...], tuple[CallWarning, ...]]:
-    faults = check_pairs(messages)
-    if faults and strict:
-        raise SessionError(f"{what} is not a valid conversation: {faults[0]}", hint="Load it without strict=True.")
-    return repair_pairs(messages)

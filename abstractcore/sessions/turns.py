@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import takewhile
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import replace
+from typing import Any, cast
 
 from ..client.options import REQUEST_FIELDS, RESUME_FIELDS
 from ..client.pipelines import PreparedRequest
 from ..engine import Pipeline, Prepare, Prepared
-from ..engine.interruptions import WrappedStream
-from ..errors import AbstractCoreError, ContextOverflowError, InvalidInputError, SessionBusyError, SessionError
+from ..errors import AbstractCoreError, ContextOverflowError, InvalidInputError, SessionError
 from ..ports import Runtime
 from ..schema import (
     CallWarning,
     GenerateResponse,
-    MediaPart,
     Message,
     ModelCall,
     ModelReply,
-    StreamEvent,
     TextPart,
     ToolAnswer,
     ToolLoop,
@@ -32,15 +27,11 @@ from ..schema import (
 )
 from ..tools.policy import read_policy
 from ..tools.tool import Tool
-from .compaction import Compacted, CompactMode, Compactor
-from .handles import find_handle
-from .history import SessionExchange, SessionHistory
+from .compaction import Compacted, Compactor
+from .handles import RECALL, recall_tool
+from .history import SessionExchange, has_open_calls
 from .journal import SessionJournal
-from .meter import ContextMeter, message_tokens
-
-if TYPE_CHECKING:
-    from ..client.llm import LLM
-    from .file import SessionFile
+from .state import SessionSettings, SessionState
 
 _log = logging.getLogger("abstractcore")
 _AFTER_COMPACTION = (0.6, 0.85)
@@ -51,78 +42,6 @@ _AFTER_OVERFLOW = 0.6
 """As the limit of a context that was too long, against the estimate."""
 _ENDED = ("answered", "final")
 _OF_RESUMPTIONS = RESUME_FIELDS | {"response_model"}
-
-
-@dataclass(slots=True)
-class SessionState:
-    """What all views of a session share: its history, its file, and whether a call is running."""
-
-    id: str
-    history: SessionHistory
-    system_prompt: str | None = None
-    file: SessionFile | None = None
-    notes: tuple[CallWarning, ...] = ()
-    unwritten: list[int] = field(default_factory=list[int])
-    """The numbers of exchanges that are in memory only, since the file could not be written."""
-    _running: threading.Lock = field(default_factory=threading.Lock)
-
-    def begin(self) -> None:
-        """Begins a call or a change; raises `SessionBusyError` while another one runs."""
-        if not self._running.acquire(blocking=False):
-            hint = "Await the other call first, or use session.fork() for a second one."
-            raise SessionBusyError("a call of this session is running.", hint=hint)
-
-    def end(self) -> None:
-        """Ends a call or a change."""
-        self._running.release()
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-    def write(self, *, ends_loop: bool = True) -> None:
-        """Writes what is in memory only. Raises `SessionError`, and tries again the next time."""
-        if self.file is None:
-            self.unwritten.clear()
-            return
-        waiting = {*self.unwritten}
-        first = min(waiting, default=0)
-        latest = takewhile(lambda each: each.number >= first, reversed(self.history.exchanges)) if waiting else ()
-        self.file.write([each for each in latest if each.number in waiting], ends_loop=ends_loop)
-        self.unwritten.clear()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionSettings:
-    """How the calls of a session are made: its LLM and tools, options of every call, and when it is compacted."""
-
-    llm: LLM
-    tools: Any
-    run_tools: Any
-    fill: float
-    compact: CompactMode
-    keep_partial: bool
-    defaults: Mapping[str, Any]
-    meter: ContextMeter = field(default_factory=ContextMeter)
-
-    def limit(self, request: Mapping[str, Any]) -> int | None:
-        """Returns the most tokens of a request, None if the size of the model's context is not known."""
-        window = self.llm.profile.context_tokens
-        if window is None:
-            return None
-        answer = request.get("max_output_tokens", self.defaults.get("max_output_tokens"))
-        room = window - answer if type(answer) is int and answer < window else window
-        return max(1, min(int(self.fill * window), room))
-
-    def tokens_of(self, messages: Sequence[Message]) -> int:
-        """Returns about how many tokens messages have for the model."""
-        return message_tokens(messages, self._media_tokens)
-
-    def _media_tokens(self, files: Sequence[MediaPart]) -> int:
-        call = ModelCall(self.llm.model, (Message("user", tuple(files)),), self.llm.provider)
-        return int(self.llm.estimate_tokens(call))
 
 
 class SessionTurn:
@@ -255,7 +174,7 @@ class SessionTurn:
         if not options.get("run_tools") or not options.get("tools"):
             return options
         if self._settings.compact is not None and self._settings.limit(options) is not None:
-            options["tools"] = (*options["tools"], recall_tool(self._state.history))
+            options["tools"] = (*options["tools"], recall_tool(lambda: self._state.history.messages))
         file = self._state.file
         policy = read_policy(options["run_tools"])
         if file is not None and policy is not None and policy.journal is None:
@@ -389,9 +308,7 @@ class SessionTurn:
         """Puts a smaller context into the history and the file; returns the warnings."""
         state = self._state
         history = state.history
-        compacted_exchanges = sum(group.exchanges for group in compacted.groups)
-        groups = _without_untouched(compacted.groups, history)
-        assert compacted_exchanges == len(history.exchanges)
+        groups = history.without_untouched(compacted.groups)
         if state.file is not None:
             await runtime.call(state.file.compact, groups, compacted.spent, kind="files")
         history.compact(groups, compacted.spent)
@@ -432,7 +349,7 @@ class SessionTurn:
         if self._resumed is not None:
             history.replace_last(exchange)
         elif not self._has_question and last is not None and len(history.exchanges) > history.compacted:
-            history.replace_last(_joined(last, exchange))
+            history.replace_last(last.continued_by(exchange))
             exchange = history.exchanges[-1]
         else:
             history.add(exchange)
@@ -482,107 +399,8 @@ class SessionTurn:
                 state.file.forget_loop()
 
 
-class SessionStream(WrappedStream):
-    """The stream of a call of a session: at its end the exchange is added; left before, it is as if never made."""
-
-    def __init__(self, turn: SessionTurn, pipeline: Pipeline) -> None:
-        self._turn = turn
-        self._pipeline = pipeline
-        super().__init__(turn.prepared().open_stream(pipeline))
-        self._has_begun = False
-        self._has_ended = False
-        self._is_reading = False
-        self._response: GenerateResponse[Any] | None = None
-
-    @property
-    def response(self) -> GenerateResponse[Any]:
-        """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
-        return self._stream.response if self._response is None else self._response
-
-    async def read(self) -> list[StreamEvent]:
-        """Returns the next deltas and events; an empty list at the end. Raises `SessionBusyError` at the first read."""
-        if self._has_ended:
-            return [*await self._stream.read()]
-        if not self._has_begun:
-            self._turn.begin(self._pipeline)
-            self._has_begun = True
-        self._is_reading = True
-        try:
-            events = await self._read()
-        except BaseException as error:
-            self._end(error)
-            raise
-        finally:
-            self._is_reading = False
-        if not events:
-            self._has_ended = True
-            self._response = await self._turn.finish(self._stream.response)
-        return events
-
-    async def _read(self) -> list[StreamEvent]:
-        try:
-            return [*await self._stream.read()]
-        except ContextOverflowError as error:
-            if self.partial().parts or not self._turn.may_try_again(error):
-                raise
-            self._stream = self._turn.prepared().open_stream(self._pipeline)
-            return [*await self._stream.read()]
-
-    async def close(self) -> None:
-        """As `RoundStream.close`."""
-        try:
-            await self._stream.close()
-        finally:
-            self._end_unless_read()
-
-    def drop(self) -> None:
-        """As `RoundStream.drop`."""
-        self._stream.drop()
-        self._end_unless_read()
-
-    def _end_unless_read(self) -> None:
-        """Ends the call, unless a read runs in another thread or task, which ends it."""
-        if self._has_begun and not self._is_reading:
-            self._end(None)
-
-    def _end(self, error: BaseException | None) -> None:
-        if not self._has_ended:
-            self._has_ended = True
-            self._turn.fail(error, self._stream.partial(), self._stream.loop)
-
-
-RECALL = "recall"
 _QUESTION = (Message.user("?"),)
 """What stands for a question where answers are checked alone."""
-
-
-def recall_tool(history: SessionHistory) -> Tool[..., Any]:
-    """Returns the tool with which the model reads what was set aside."""
-
-    def recall(handle: str) -> Any:
-        """Returns a result or a file of this conversation that was set aside.
-
-        Args:
-            handle: The handle that stands in its place, such as result-0a1b2c3d4e5f.
-        """
-        found = find_handle(handle, history.messages)
-        if found is None:
-            return f"Nothing has the handle {handle[:80]!r}: copy it exactly."
-        return found
-
-    return Tool(recall, name=RECALL, read_only=True, idempotent=True)
-
-
-def has_open_calls(messages: Sequence[Message]) -> bool:
-    """Returns whether calls of the last turn have no result."""
-    answered: set[str] = set()
-    for message in reversed(messages):
-        if message.role == "assistant":
-            return any(call.id not in answered for call in message.tool_calls)
-        if message.role == "user":
-            return False
-        answered.update(getattr(part, "call_id", "") for part in message.parts)
-    return False
 
 
 def _arrived_messages(partial: ModelReply | None, loop: ToolLoop | None) -> Sequence[Message]:
@@ -598,37 +416,6 @@ def _with_messages(call: ModelCall, before: tuple[Message, ...], context: tuple[
     messages = call.messages
     first = int(bool(messages) and messages[0].role == "system" and messages[:1] != before[:1])
     return call.with_(messages=(*messages[:first], *context, *messages[first + len(before) :]))
-
-
-def _without_untouched(groups: Sequence[Any], history: SessionHistory) -> tuple[Any, ...]:
-    """Returns groups without the last ones that are exchanges as they were."""
-    kept = [*groups]
-    exchanges = [*history.exchanges]
-    while kept and exchanges and kept[-1].exchanges == 1 and kept[-1].messages is exchanges[-1].messages:
-        kept.pop()
-        exchanges.pop()
-    return tuple(kept)
-
-
-def _joined(before: SessionExchange, after: SessionExchange) -> SessionExchange:
-    """Returns an exchange with what continued it: an answer to results that were added."""
-    return replace(
-        after,
-        number=before.number,
-        messages=(*before.messages, *after.messages),
-        asked=before.asked,
-        usage=before.usage + after.usage,
-        calls=before.calls + after.calls,
-        cost=_sum(before.cost, after.cost),
-        estimated_cost=_sum(before.estimated_cost, after.estimated_cost),
-        tokens=before.tokens + after.tokens,
-    )
-
-
-def _sum(one: Any, other: Any) -> Any:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other
 
 
 def _not_written(error: Exception, response: GenerateResponse[Any]) -> SessionError:

@@ -15,8 +15,10 @@ import pytest
 from abstractcore import (
     LLM,
     Blob,
+    CallInterruptedError,
     GenerateResponse,
     ImagePart,
+    Interruption,
     InvalidInputError,
     Message,
     ModelReply,
@@ -377,3 +379,67 @@ def test_error_of_a_tool_that_raises_ends_the_call_and_leaves_the_history():
         session.ask("go")
     assert session.messages == ()
     assert session.ask("again").content == "x"
+
+
+def test_interruption_leaves_the_history_as_it_was():
+    interruption = Interruption()
+
+    def stop(call: Any) -> str:
+        interruption.set()
+        return "late"
+
+    session = scripted(ModelReply((ToolCall("c", "look"),)), stop, "next").session()
+
+    def look() -> str:
+        """Looks."""
+        interruption.set()
+        return "seen"
+
+    with pytest.raises(CallInterruptedError):
+        session.ask("go", tools=[look], run_tools=True, interruption=interruption)
+    assert session.messages == ()
+
+
+def test_stream_that_was_never_read_blocks_nothing():
+    session = scripted("one", "two").session()
+    stream = session.stream("never read")
+    session.ask("first")
+    with stream:
+        assert "".join(stream.text()) == "two"
+    assert texts(session) == ["u:first", "a:one", "u:never read", "a:two"]
+
+
+def test_stream_closed_by_another_thread_ends_the_call():
+    inside, go = threading.Event(), threading.Event()
+
+    def slow(call: Any) -> str:
+        inside.set()
+        assert go.wait(30)
+        return "late"
+
+    session = scripted(slow, "next").session()
+    stream = session.stream("hi")
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            stream.read()
+        except BaseException as error:
+            failures.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert inside.wait(30)
+    stream.close()
+    go.set()
+    reader.join()
+    assert session.messages == ()
+    assert session.ask("again").content == "next"
+
+
+def test_plan_is_that_of_the_whole_conversation():
+    session = scripted("one").session(system_prompt="Be brief.")
+    session.ask("first")
+    short = session.plan("hi").estimated_input_tokens or 0
+    session.add(Message.user("long " * 200), Message.assistant("yes"))
+    assert (session.plan("hi").estimated_input_tokens or 0) > short + 100

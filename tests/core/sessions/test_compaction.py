@@ -13,6 +13,7 @@ import pytest
 from abstractcore import (
     LLM,
     Blob,
+    ConnectionFailedError,
     ContextOverflowError,
     ImagePart,
     InvalidInputError,
@@ -22,6 +23,7 @@ from abstractcore import (
     Session,
     SessionBusyError,
     TextPart,
+    TokenCount,
     ToolCall,
     Usage,
     create_llm,
@@ -278,3 +280,54 @@ def test_compaction_while_a_call_runs_is_refused():
 def test_bad_number_of_exchanges_is_refused(keep: Any):
     with pytest.raises(InvalidInputError, match="whole number"):
         model().session().compact(keep=keep)
+
+
+def short(call: ModelCall) -> ModelReply:
+    return ModelReply((TextPart("ok"),), usage=Usage(100, 1))
+
+
+class _Counting:
+    """Counts as a provider with an endpoint for it does, or one that fails."""
+
+    def __init__(self, tokens: int | None, estimated: bool = False) -> None:
+        self._tokens = tokens
+        self._estimated = estimated
+        self.asked = 0
+
+    async def __call__(self, *arguments: object) -> TokenCount:
+        self.asked += 1
+        if self._tokens is None:
+            raise ConnectionFailedError("no")
+        return TokenCount(self._tokens, estimated=self._estimated)
+
+
+@pytest.mark.parametrize(
+    ("counting", "compacts"),
+    [
+        (_Counting(1500), False),
+        (_Counting(1700), True),
+        (_Counting(100, estimated=True), True),
+        (_Counting(None), True),
+    ],
+)
+def test_provider_counts_near_the_limit_only(monkeypatch: pytest.MonkeyPatch, counting: _Counting, compacts: bool):
+    llm = model(answer=short)
+    monkeypatch.setattr(llm, "counted_in", counting)
+    session = llm.session(compact="drop")
+    session.add(Message.user("short"), Message.assistant("yes"))
+    session.ask("hi")
+    assert counting.asked == 0
+    session = llm.session(compact="drop")
+    for number in range(7):
+        session.add(Message.user(question(number)), Message.assistant("yes"))
+    assert bool(session.ask("hi").warnings) == compacts
+    assert counting.asked == 1
+
+
+def test_answer_has_room_beside_the_context():
+    llm = model(answer=short)
+    session = llm.session(compact="drop", fill=1.0, max_output_tokens=1500)
+    for number in range(3):
+        session.add(Message.user(question(number)), Message.assistant("yes"))
+    assert session.ask("hi").warnings
+    assert not llm.session(compact="drop", fill=1.0).ask("hi").warnings
