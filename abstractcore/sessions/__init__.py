@@ -7,7 +7,6 @@ with _LazyImports(globals()):
     from .compaction import CompactFunction as CompactFunction, CompactMode as CompactMode
     from .documents import OpenAIMessages as OpenAIMessages
     from .history import (
-        SessionCost as SessionCost,
         SessionExchange as SessionExchange,
         SessionUsage as SessionUsage,
     )

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from ..errors import InvalidInputError
-from ..schema import CallWarning, GenerateResponse, Message, Usage, conversation_text, text_tokens
+from ..schema import CallWarning, CostSums, GenerateResponse, Message, Usage, conversation_text, text_tokens
 from ..schema.base_error import shortened, shown
 from ..schema.calls import canonical_messages
 from ..schema.pairs import repair_pairs
 from .handles import with_handles
-from .history import ContextGroup, SessionCost, SessionExchange, cost_of
+from .history import ContextGroup, SessionExchange, cost_of
 
 CompactFunction: TypeAlias = Callable[[tuple[Message, ...]], Awaitable[object] | object]
 """A sync or async function of the oldest messages: returns their summary as text, or the messages that replace them."""
 CompactMode: TypeAlias = Literal["summary", "drop"] | CompactFunction | None
 
-_NO_USAGE, _NO_COST = Usage(), SessionCost()
+_NO_USAGE, _NO_COST = Usage(), CostSums()
 _KEPT_WHOLE = 2
 """The last exchanges, whose results and files are not set aside while setting aside others is enough."""
 _LONGEST_SUMMARY = 1024
@@ -52,7 +52,7 @@ class Compacted:
     groups: tuple[ContextGroup, ...]
     warnings: tuple[CallWarning, ...]
     usage: Usage = _NO_USAGE
-    cost: SessionCost = _NO_COST
+    cost: CostSums = _NO_COST
 
     @property
     def spent(self) -> SessionExchange:
@@ -85,7 +85,7 @@ class Compactor:
         """
         made, aside = self._set_aside(groups, target, keep=_KEPT_WHOLE)
         warnings = _of_handles(aside)
-        usage, cost = Usage(), SessionCost()
+        usage, cost = Usage(), CostSums()
         excess = self._real(made) - target
         if self._real(made) > enough and len(made) > 1:
             shortened_groups = await self._shorten(made, self._oldest(made, excess), None)
@@ -156,24 +156,23 @@ class Compactor:
 
     async def _summary(
         self, old: Sequence[ContextGroup], messages: tuple[Message, ...], focus: str | None
-    ) -> tuple[tuple[Message, ...], Usage, SessionCost]:
+    ) -> tuple[tuple[Message, ...], Usage, CostSums]:
         if self.mode == "drop" or self.mode is None or not messages:
-            return (), Usage(), SessionCost()
+            return (), Usage(), CostSums()
         if self.mode != "summary":
-            return _as_messages(await self.invoke(self.mode, messages)), Usage(), SessionCost()
+            return _as_messages(await self.invoke(self.mode, messages)), Usage(), CostSums()
         return await self._written_summary(old, focus)
 
     async def _written_summary(
         self, old: Sequence[ContextGroup], focus: str | None
-    ) -> tuple[tuple[Message, ...], Usage, SessionCost]:
+    ) -> tuple[tuple[Message, ...], Usage, CostSums]:
         """Returns the summary that the model writes, in as many requests as the text of the exchanges needs."""
-        text, usage, cost = "", Usage(), SessionCost()
+        text, usage, cost = "", Usage(), CostSums()
         for piece in self._pieces(old):
             prompt = f"{_summary_so_far(text)}<conversation>\n{piece}\n</conversation>\n\n{_task(focus)}"
             response = await self.ask(prompt, system_prompt=_INSTRUCTIONS, max_output_tokens=self._longest_summary)
             usage += response.usage
-            more = cost_of(response)
-            cost = SessionCost(cost.known + more.known, cost.estimated + more.estimated, cost.unknown + more.unknown)
+            cost += cost_of(response)
             text = response.content.strip()
             if not text:
                 return (), usage, cost

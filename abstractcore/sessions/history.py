@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from ..errors import InvalidInputError
-from ..schema import TOKEN_COUNTS, GenerateResponse, Message, ToolLoop, Usage
+from ..schema import TOKEN_COUNTS, CostSums, GenerateResponse, Message, ToolLoop, Usage
 from ..schema.reprs import Immutable
 
 _NO_USAGE = Usage()
@@ -84,21 +84,6 @@ class SessionUsage(Usage):
         return self.cached / self.input
 
 
-@dataclass(frozen=True, slots=True)
-class SessionCost(Immutable):
-    """What a session has cost, in US dollars: `known`, as reported or computed; `estimated`, on requests that ended
-    without a report; `unknown` is the number of calls of which neither is known.
-    """
-
-    known: Decimal = Decimal(0)
-    estimated: Decimal = Decimal(0)
-    unknown: int = 0
-
-    def __str__(self) -> str:
-        others = f" + about ${self.estimated:f}" if self.estimated else ""
-        return f"${self.known:f}{others}" + (f" + {self.unknown} calls of unknown cost" if self.unknown else "")
-
-
 def _added(one: Decimal | None, other: Decimal | None) -> Decimal | None:
     if one is None or other is None:
         return other if one is None else one
@@ -116,14 +101,7 @@ class SessionHistory:
         self.groups = (*groups,)
         self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
         self.usage = sum_of(each.usage for each in self.exchanges)
-        known = estimated = Decimal(0)
-        unknown = 0
-        for each in self.exchanges:
-            if each.calls:
-                known += each.cost or 0
-                estimated += each.estimated_cost or 0
-                unknown += each.cost is None and each.estimated_cost is None
-        self.cost = SessionCost(known, estimated, unknown)
+        self.cost = sum((cost_of(each) for each in self.exchanges if each.calls), CostSums())
         self._find_context()
 
     def copy(self) -> SessionHistory:
@@ -210,7 +188,12 @@ class SessionHistory:
             self.usage += exchange.usage
         else:
             self.usage = _difference(self.usage, exchange.usage)
-        self.cost = _sum(self.cost, cost_of(exchange), sign)
+        spent = cost_of(exchange)
+        if sign > 0:
+            self.cost += spent
+        else:
+            known, estimated = self.cost.known - spent.known, self.cost.estimated - spent.estimated
+            self.cost = CostSums(known, estimated, self.cost.unknown - spent.unknown)
 
     def _leave_out(self, exchange: SessionExchange) -> None:
         """Removes the last exchange from the context, in which it is as it was."""
@@ -235,20 +218,9 @@ def sum_of(usages: Iterable[Usage]) -> Usage:
     return Usage(**cast("dict[str, Any]", totals))
 
 
-def cost_of(charged: SessionExchange | GenerateResponse[Any]) -> SessionCost:
-    """Returns the cost of an exchange or of a response."""
-    known, estimated = charged.cost, charged.estimated_cost
-    calls = charged.calls if isinstance(charged, SessionExchange) else 1
-    unknown = int(calls > 0 and known is None and estimated is None)
-    return SessionCost(known or Decimal(0), estimated or Decimal(0), unknown)
-
-
-def _sum(total: SessionCost, other: SessionCost, sign: int) -> SessionCost:
-    return SessionCost(
-        total.known + sign * other.known,
-        total.estimated + sign * other.estimated,
-        total.unknown + sign * other.unknown,
-    )
+def cost_of(charged: SessionExchange | GenerateResponse[Any]) -> CostSums:
+    """Returns the cost of an exchange or of a response; nothing for messages that were added."""
+    return CostSums.of_call(charged) if not isinstance(charged, SessionExchange) or charged.calls else CostSums()
 
 
 def _difference(total: Usage, other: Usage) -> Usage:

@@ -24,7 +24,7 @@ from ..schema import CallWarning, GenerateResponse, Message
 from ..schema.base_error import shown
 from .documents import OpenAIMessages, document_of, read_json
 from .handles import SetAside, find_handle
-from .history import SessionCost, SessionExchange, SessionHistory, SessionUsage
+from .history import SessionExchange, SessionHistory, SessionUsage
 from .loading import may_be_added, take_document, take_file, write_fork
 from .meter import ContextMeter
 from .options import SessionOptions
@@ -149,7 +149,7 @@ class Session(NotCopied):
         return SessionUsage(**{name: getattr(usage, name) for name in schema.TOKEN_COUNTS})
 
     @property
-    def cost(self) -> SessionCost:
+    def cost(self) -> schema.CostSums:
         """What all calls have cost, in US dollars: `known`, `estimated`, and the number of those that are `unknown`."""
         return self._state.history.cost
 

@@ -289,7 +289,6 @@ def test_usage_and_cost_are_sums_and_cached_rate_is_a_share():
     known = session.cost.known
     session.undo()
     assert session.cost.known == known
-    assert str(session.cost).startswith("$")
     assert isinstance(known, Decimal)
 
 
