@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from .. import schema
 from ..client.options import CallRequest, Output
@@ -183,7 +183,7 @@ class Session(NotCopied):
         Raises `SessionBusyError` while another call of the session runs, `InvalidInputError` while tool calls wait,
         `SessionError` with the `response` if the file cannot be written, and as `generate` does.
         """
-        return self._answer(prompt, response_model, request)
+        return drive(self._turn(prompt, response_model, request).answer(self._pipeline(True)))
 
     @overload
     async def aask(
@@ -204,7 +204,7 @@ class Session(NotCopied):
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> GenerateResponse[Any]:
         """The async version of `ask`."""
-        return await self._aanswer(prompt, response_model, request)
+        return await self._turn(prompt, response_model, request).answer(self._pipeline(False))
 
     @overload
     def stream(
@@ -251,19 +251,61 @@ class Session(NotCopied):
         turn = self._turn(prompt, response_model, request, stream=True)
         return AsyncStream(SessionStream(turn, self._pipeline(False)))
 
+    @overload
+    def resume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    def resume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[Any]: ...
+
     @takes(CallRequest)
     def resume(
         self,
         answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
+        stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[Any]:
+    ) -> GenerateResponse[Any] | Stream[Any]:
         """Continues the tool loop in `loop`: with answers to its pending calls, or after a crash. As `LLM.resume`.
 
         Raises `InvalidInputError` if there is none, and as `ask` does.
         """
-        return self._answer(None, response_model, request, answers)
+        turn = self._turn(None, response_model, request, answers, stream=stream)
+        return Stream(SessionStream(turn, self._pipeline(True))) if stream else drive(turn.answer(self._pipeline(True)))
+
+    @overload
+    async def aresume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    async def aresume(
+        self,
+        answers: Sequence[schema.ToolAnswer] = (),
+        *,
+        response_model: ResponseModel | None = None,
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[Any]: ...
 
     @takes(CallRequest)
     async def aresume(
@@ -271,10 +313,13 @@ class Session(NotCopied):
         answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
+        stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[Any]:
+    ) -> GenerateResponse[Any] | AsyncStream[Any]:
         """The async version of `resume`."""
-        return await self._aanswer(None, response_model, request, answers)
+        turn = self._turn(None, response_model, request, answers, stream=stream)
+        pipeline = self._pipeline(False)
+        return AsyncStream(SessionStream(turn, pipeline)) if stream else await turn.answer(pipeline)
 
     @takes(CallRequest)
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> schema.Plan:
@@ -443,24 +488,6 @@ class Session(NotCopied):
         if response_model is not None:
             request = {**request, "response_model": response_model}
         return SessionTurn(self._state, self._settings, prompt, request, stream=stream, answers=answers)
-
-    def _answer(
-        self,
-        prompt: str | None,
-        response_model: ResponseModel | None,
-        request: Mapping[str, Any],
-        answers: Sequence[schema.ToolAnswer] | None = None,
-    ) -> GenerateResponse[Any]:
-        return drive(self._turn(prompt, response_model, request, answers).answer(self._pipeline(True)))
-
-    async def _aanswer(
-        self,
-        prompt: str | None,
-        response_model: ResponseModel | None,
-        request: Mapping[str, Any],
-        answers: Sequence[schema.ToolAnswer] | None = None,
-    ) -> GenerateResponse[Any]:
-        return await self._turn(prompt, response_model, request, answers).answer(self._pipeline(False))
 
     async def _compact(self, pipeline: Pipeline, keep: int, focus: str | None) -> tuple[CallWarning, ...]:
         if type(keep) is not int or keep < 0:

@@ -442,3 +442,30 @@ def test_plan_is_that_of_the_whole_conversation():
     short = session.plan("hi").estimated_input_tokens or 0
     session.add(Message.user("long " * 200), Message.assistant("yes"))
     assert (session.plan("hi").estimated_input_tokens or 0) > short + 100
+
+
+def test_suspended_loop_is_resumed_as_a_stream():
+    def pay() -> str:
+        """Pays."""
+        return "done"
+
+    llm = scripted(ModelReply((ToolCall("c", "pay"),)), "paid")
+    session = llm.session(tools=[pay], run_tools=ToolPolicy(approve=lambda pending: Suspend()))
+    pending = session.ask("pay it").pending
+    with session.resume([each.allow() for each in pending], stream=True) as stream:
+        assert "".join(stream.text()) == "paid"
+    assert session.loop is None
+    assert [message.role for message in session.messages] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_suspended_loop_is_left_with_results_of_its_calls():
+    def pay() -> str:
+        """Pays."""
+        return "done"
+
+    llm = scripted(ModelReply((ToolCall("c", "pay"),)), "as you like")
+    session = llm.session(tools=[pay], run_tools=ToolPolicy(approve=lambda pending: Suspend()))
+    (pending,) = session.ask("pay it").pending
+    session.add(pending.call.result("the user stopped it", is_error=True))
+    assert session.loop is None
+    assert session.ask("something else").content == "as you like"
