@@ -44,6 +44,8 @@ from .errors import (
     RequestTimeoutError as RequestTimeoutError,
     ScriptExhaustedError as ScriptExhaustedError,
     ServerError as ServerError,
+    SessionBusyError as SessionBusyError,
+    SessionError as SessionError,
     StorageFullError as StorageFullError,
     StreamInterruptedError as StreamInterruptedError,
     ToolError as ToolError,
@@ -226,6 +228,7 @@ with _LazyImports(globals()):
         accumulate as accumulate,
         from_json as from_json,
     )
+    from .sessions import Session as Session
     from .telemetry import Subscription as Subscription
     from .tools.policy import Allow as Allow, Deny as Deny, Edit as Edit, Respond as Respond, Suspend as Suspend
     from .tools.tool import tool as tool

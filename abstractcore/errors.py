@@ -27,6 +27,8 @@ AbstractCoreError
 |- ArtifactError                    an artifact cannot be found, read or written
 |- JournalError                     a journal of a tool loop cannot be read or written, or is of another loop
 |  `- JournalLost                   another process has the journal now: nothing more may be written
+|- SessionError                     the file of a session cannot be read or written, or is no session
+|  `- SessionBusyError              the session is in use: by another call, or its file by another process
 |- CallInterruptedError             the call was ended by its `interruption`
 |- BudgetExceededError              a call does not fit into a budget, and was not sent
 |- FallbackExhaustedError           every model of a fallback list failed
@@ -227,6 +229,19 @@ class BudgetExceededError(AbstractCoreError):
     reserved: Decimal | None = None
     needed: Decimal | None = None
     resets_at: datetime.datetime | None = None
+
+
+class SessionError(AbstractCoreError):
+    """The file of a session cannot be read or written, is damaged, or is no session.
+
+    `response` is the answer of a call whose exchange could not be written: it is in the session's memory.
+    """
+
+    response: schema.GenerateResponse[object] | None = None
+
+
+class SessionBusyError(SessionError):
+    """The session is in use: another call of it is running, or another process has opened its file."""
 
 
 class FallbackExhaustedError(AbstractCoreError):

@@ -1,9 +1,13 @@
-"""Files and folders that only their owner may read."""
+"""Files and folders that only their owner may read, and locks on files."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from typing import BinaryIO
+
+_LOCKED_BYTE = 2**31 - 2
 
 
 def private(path: str, flags: int) -> int:
@@ -18,3 +22,20 @@ def make_private_folder(folder: Path) -> None:
     except FileNotFoundError:
         make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def lock_file(file: BinaryIO) -> bool:
+    """Locks an open file until it is closed; returns False if another process, or another descriptor, has locked it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(_LOCKED_BYTE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -32,6 +32,7 @@ import phoenix
 import prompted_tools
 import runs
 import server_memory
+import sessions
 import stages
 import streams
 import tool_rounds
@@ -59,6 +60,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "tracing": tracing.tracing,
     "traces": traces.traces,
     "conversation": conversations.conversation,
+    "sessions": sessions.sessions,
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,
     "stages": stages.stages,

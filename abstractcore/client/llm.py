@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, ove
 from .. import schema
 from ..concurrency import drive
 from ..copying import check_picklable
+from ..engine import Pipeline
 from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
@@ -27,12 +28,12 @@ from ..ports import (
     Runtime,
     Transpiler,
 )
-from ..schema import GenerateResponse, ModelCall
+from ..schema import CallWarning, GenerateResponse, ModelCall
 from ..scrubbing import credentials_of, shown_url
 from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
-from .options import CallRequest, Output
+from .options import CallRequest, Output, ResumeRequest
 from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
@@ -80,12 +81,14 @@ class LLMArguments:
 if TYPE_CHECKING:
     import typing_extensions
 
-    from .. import capabilities
-    from . import llm_capabilities, stored_files, streams, voice
+    from .. import capabilities, sessions
+    from . import llm_capabilities, message_inputs, stored_files, streams, voice
 else:
     typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
     llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
+    sessions = LazyModule("abstractcore.sessions")
+    message_inputs = LazyModule("abstractcore.client.message_inputs")
     stored_files = LazyModule("abstractcore.client.stored_files")
     streams = LazyModule("abstractcore.client.streams")
     voice = LazyModule("abstractcore.client.voice")
@@ -382,6 +385,13 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         found = self._capabilities
         return found.get("all") or found.setdefault("all", self._new_capabilities(self))
 
+    def session(self, **options: Unpack[sessions.SessionOptions]) -> sessions.Session:
+        """Returns a new conversation in memory, which keeps what is asked and answered; see `Session`, which has the
+        options, those of every call among them. `Session.open(path, llm)` keeps one in a file.
+        """
+        self.check_open()
+        return sessions.Session(self, **options)
+
     def close(self) -> None:
         """Closes this LLM. Connections are shared by the process: they stay open for others, and are closed when idle.
 
@@ -430,13 +440,47 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
     ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         """Returns the response to a request, in sync or in async calls: those of `runtime`."""
         is_sync = runtime is self._pipelines.services.sync_runtime
-        pipeline = self._pipelines.sync if is_sync else self._pipelines.asynchronous
-        return self.prepared(prompt, request).response(pipeline)
+        return self.prepared(prompt, request).response(self.pipeline(sync=is_sync))
+
+    def counted_in(
+        self, pipeline: Pipeline, prompt: str | None, request: Mapping[str, Any]
+    ) -> Coroutine[Any, Any, schema.TokenCount]:
+        """Returns the count of the tokens of a request, as `count_tokens` does, in sync or in async calls."""
+        from .operations import count_tokens
+
+        return count_tokens(self._pipelines, pipeline, self.prepared(prompt, request))
+
+    def resumption(
+        self,
+        loop: schema.ToolLoop,
+        answers: Sequence[schema.ToolAnswer],
+        request: Mapping[str, Any],
+        *,
+        stream: bool = False,
+    ) -> PreparedRequest:
+        """Returns the continuation of a tool loop as `resume` makes it, for code that chooses the pipeline."""
+        options = {**request}
+        response_model = options.pop("response_model", None)
+        return self._preparer.resumption(
+            loop, answers, response_model, cast("ResumeRequest", options), self, stream=stream
+        )
+
+    def pipeline(self, *, sync: bool) -> Pipeline:
+        """Returns the pipeline of sync or async calls, for code that is written once for both."""
+        return self._pipelines.sync if sync else self._pipelines.asynchronous
+
+    def read_messages(self, messages: Sequence[message_inputs.MessageInput]) -> tuple[schema.Message, ...]:
+        """Returns the messages of what the option `messages` of a call takes."""
+        return self._preparer.messages(messages)
+
+    def openai_messages(self, messages: Sequence[schema.Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
+        """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""
+        return self._preparer.openai_messages(messages)
 
     async def take_over(self, context: CallContext, *, sync: bool) -> Answer:
         """Makes a chat that another LLM has begun, of sync or async code: it becomes a call of this model."""
         self.check_open()
-        pipeline = self._pipelines.sync if sync else self._pipelines.asynchronous
+        pipeline = self.pipeline(sync=sync)
         if context.input.provider != self.provider:
             context.headers = self._preparer.headers  # those of the call may be credentials of the other provider
         context.call = context.call.with_(provider=self.provider, model=self.model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -117,7 +118,7 @@ class RequestPreparer:
             options = {**options, "modalities": [each for each in options["modalities"] if each not in missing]}
         output = _output(response_model, request)
         headers = _headers(self.headers, options.get("headers"))
-        messages, media = self._messages(request.get("messages")), _media_items(request.get("media"))
+        messages, media = self.messages(request.get("messages")), _media_items(request.get("media"))
         quoted = _quoted_output(output, request.get("evidence"), media, messages)
         answer = quoted or output
         run_tools, deps = request.get("run_tools"), request.get("deps")
@@ -232,13 +233,19 @@ class RequestPreparer:
 
         return CallTools(tools, self._pipelines.registry, deps, check)
 
-    def _messages(self, messages: object) -> tuple[Message, ...]:
+    def messages(self, messages: object) -> tuple[Message, ...]:
         """Returns the messages of a call; what reads them is imported by a call that has some."""
         if messages is None:
             return ()
         from .message_inputs import read_messages
 
         return read_messages(messages, self._message_reader, self._model)
+
+    def openai_messages(self, messages: Sequence[Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
+        """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""
+        transpiler = self._pipelines.registry.wire_format(_MESSAGES_FORMAT).transpiler()
+        encoded = transpiler.encode(ModelCall(self._model, tuple(messages)))
+        return json.loads(encoded.request.body)["messages"], encoded.warnings
 
     def _message_reader(self) -> MessageReader:
         """The reader of mappings in `messages`: the provider's own format if it is OpenAI's chat, so that the vendor's
@@ -276,7 +283,7 @@ class RequestPreparer:
             prepare = with_input(prepared.prepare, partial(input_on_call, operation, arguments))
             return operation, prepared._replace(prepare=prepare)
         options, warnings = self._options(request)
-        messages = self._messages(request.get("messages"))
+        messages = self.messages(request.get("messages"))
         values = {**options, "messages": messages, "model": self._model, "provider": self._provider}
         content = {"prompt": prompt, **(request.get("options") or {}), **request}
         given = input_without_call(operation, arguments, content, values)

@@ -87,6 +87,7 @@ with _LazyImports(globals()):
         shown as shown,
         shown_address as shown_address,
     )
+    from .conversation_texts import conversation_text as conversation_text
     from .deltas import (
         Delta as Delta,
         PartDelta as PartDelta,
@@ -156,6 +157,11 @@ with _LazyImports(globals()):
         ModelListInput as ModelListInput,
         OperationInput as OperationInput,
         StoredReplyInput as StoredReplyInput,
+    )
+    from .pairs import (
+        PairFault as PairFault,
+        check_pairs as check_pairs,
+        repair_pairs as repair_pairs,
     )
     from .provider_resources import CachedContent as CachedContent, ModelList as ModelList, StoredFile as StoredFile
     from .records import (

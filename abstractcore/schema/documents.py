@@ -211,6 +211,7 @@ _BY_MODULE = {
     "media_decisions": "DrawnText MediaAnchor MediaLoss MediaSent MediaText",
     "media_facts": "MediaFacts MediaProgress",
     "media_results": "HeardReply MediaResult MediaVerification SpokenPiece SpokenWord TranscriptResult",
+    "pairs": "PairFault",
     "parts": "Citation",
     "provider_resources": "CachedContent StoredFile",
     "records": "CostRange ErrorRecord InteractionRecord Plan ToolApproval ToolRecord",

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ..errors import InvalidInputError, JournalError
 from ..outputs import to_json
 from ..ports import Journal
-from ..private_files import private
+from ..private_files import lock_file, private
 from ..schema import (
     AllowedCall,
     JournalEntry,
@@ -158,7 +158,6 @@ def _status(loop: ToolLoop) -> LoopStatus:
 
 _HEADER = b'{"format":"abstractcore-tool-journal","version":1}\n'
 _LONGEST_LINE = 256 * 1024 * 1024
-_LOCKED_BYTE = 2**31 - 2
 
 
 class FileJournal:
@@ -235,7 +234,7 @@ class FileJournal:
             raise self._error(f"cannot be opened: {error}") from None
         file = os.fdopen(number, "r+b", buffering=0)
         try:
-            if not _lock_file(file):
+            if not lock_file(file):
                 raise self._error("is in use by another process or call")
             self._check_header(file)
             if is_new:
@@ -322,20 +321,3 @@ def _keep_name(folder: Path) -> None:
             os.fsync(number)
         finally:
             os.close(number)
-
-
-def _lock_file(file: BinaryIO) -> bool:
-    """Locks the file until it is closed; returns False if another process or journal has locked it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(_LOCKED_BYTE)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -17,6 +17,7 @@ HOMONYMS = {
     "Run": "a run of a program, which is public, and a run of letters on a page of a PDF",
     "Runtime": "what sync and async calls differ in, and the door of abstractruntime: both are public",
     "Score": "a model's score, and abstractmusic's, which is a piece: both are public",
+    "Session": "a conversation with a model, and one with an agent of abstractruntime: both are public",
     "Store": "the tables of the server, and those of runs: each the only store of its package",
     "Voice": "`llm.voice`, and a voice of abstractmusic's scores: both are public",
     "Worker": "a process of a pool, and what takes runs on: the field's word for both",

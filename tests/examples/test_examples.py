@@ -243,3 +243,15 @@ def test_every_example_is_tested():
     with_plugins = sorted((EXAMPLES.parent / "tests" / "plugins").glob("*/test_package.py"))
     tested = "".join(path.read_text() for path in (Path(__file__), *with_plugins))
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))
+
+
+def test_long_chat_survives_being_killed_and_never_overflows(run):
+    lines = run(str(EXAMPLES / "long_chat.py")).splitlines()
+    assert lines[:4] == [
+        "Good morning to you.",
+        "the first process ended with 9",
+        "killed after 1 exchanges, with 1 tool call done: it goes on",
+        "Ordered.",
+    ]
+    assert lines[4] == "40 times the context; orders: lamp"
+    assert lines[-2].startswith("[Summary of the conversation")

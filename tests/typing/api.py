@@ -67,3 +67,11 @@ async def asynchronous() -> None:
         async for text in stream.text():
             assert_type(text, str)
         assert_type(stream.response.output, City)
+
+
+session = llm.session(system_prompt="Be brief.", fill=0.7, compact="drop", temperature=0.2)
+assert_type(session, abstractcore.Session)
+assert_type(session.ask("hi"), GenerateResponse[None])
+assert_type(session.ask("hi", response_model=City).output, City)
+assert_type(session.stream("hi", response_model=list[City]).response.output, list[City])
+assert_type(session.astream("hi"), AsyncStream[None])

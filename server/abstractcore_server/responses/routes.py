@@ -6,26 +6,20 @@ https://platform.openai.com/docs/api-reference/responses, and /conversations the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from abstractcore.concurrency import is_large
 from abstractcore.errors import InvalidInputError, NotFoundError, ServerError
 from abstractcore.schema import (
-    HostedToolCall,
-    HostedToolResult,
     Message,
-    Part,
-    ReasoningPart,
     ReplyEnd,
     ReplyStart,
-    TextPart,
-    ToolCall,
-    ToolResult,
     Usage,
     UsageDelta,
     WireResponse,
+    conversation_text,
 )
 
 from ..calls import answers
@@ -204,28 +198,9 @@ def _with_transcript(job: AnswerJob, messages: tuple[Message, ...]) -> AnswerJob
     # A vendor's compaction cannot be written as text, also for the vendor's own models.
     messages = with_summaries(messages, own_format=False)
     kept = {name: value for name, value in data.items() if name not in _REPLACED}
-    body = compact({**kept, "instructions": _TASK, "input": _transcript(messages)})
+    body = compact({**kept, "instructions": _TASK, "input": conversation_text(messages)})
     wire = replace(job.client_request.wire, body=body)
     return replace(job, client_request=replace(job.client_request, wire=wire, stream=False, is_changed=True))
-
-
-def _transcript(messages: Iterable[Message]) -> str:
-    """Returns a conversation as text: calls of tools and their results too, and the kinds of files."""
-    return "\n\n".join(f"[{message.role}]\n{_parts(message.parts)}" for message in messages)
-
-
-def _parts(parts: Iterable[Part]) -> str:
-    return "\n".join(filter(None, map(_part, parts)))
-
-
-def _part(part: Part) -> str:
-    if isinstance(part, TextPart):
-        return part.text
-    if isinstance(part, ToolCall | HostedToolCall):
-        return f"(calls {part.name} with {part.arguments_text})"
-    if isinstance(part, ToolResult | HostedToolResult):
-        return _parts(part.content)
-    return "" if isinstance(part, ReasoningPart) else f"({part.type})"
 
 
 def _is_of_user(item: Item) -> bool:

@@ -1,0 +1,205 @@
+"""Sessions as JSON: what `save` writes and `load` reads, and messages whose files are elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, cast
+
+from ..errors import SessionError
+from ..schema import (
+    MEDIA_PARTS,
+    Blob,
+    HostedToolResult,
+    Message,
+    Part,
+    SchemaError,
+    ToolResult,
+    Usage,
+    from_data,
+    to_data,
+)
+from ..schema.base_error import shown
+from .history import ContextGroup, SessionExchange, SessionHistory
+
+FORMAT, VERSION = "abstractcore-session", 1
+_NO_USAGE = Usage()
+
+
+class OpenAIMessages(list[dict[str, Any]]):
+    """Messages in the format of OpenAI's Chat Completions. `warnings` name what the format cannot express."""
+
+    warnings: Sequence[Any] = ()
+
+
+def document_of(history: SessionHistory, id: str, system_prompt: str | None) -> dict[str, Any]:
+    """Returns a session as JSON data, with the content of its files. Raises `OSError` and `SchemaError` for a file that
+    was deleted or changed.
+    """
+    document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "id": id}
+    if system_prompt is not None:
+        document["system_prompt"] = system_prompt
+    document["exchanges"] = [exchange_data(each, inline) for each in history.exchanges]
+    if history.groups:
+        document["compacted"] = [group_data(each, inline) for each in history.groups]
+    return document
+
+
+def read_document(data: Mapping[str, Any]) -> tuple[SessionHistory, str, str | None]:
+    """Returns the history, the id and the system prompt of a document; raises `SessionError` for another one."""
+    version = data.get("version")
+    if data.get("format") != FORMAT or type(version) is not int:
+        raise SessionError("the file is no session", hint="Give one that session.save(path) has written.")
+    if version > VERSION:
+        raise _later_version(version)
+    try:
+        exchanges = [read_exchange(each, f"exchanges[{i}]") for i, each in enumerate(_list(data, "exchanges"))]
+        groups = [read_group(each, f"compacted[{i}]") for i, each in enumerate(_list(data, "compacted"))]
+        id, prompt = data.get("id"), data.get("system_prompt")
+        if not isinstance(id, str) or not isinstance(prompt, str | None):
+            raise SchemaError("expected text", "id" if not isinstance(id, str) else "system_prompt")
+        if sum(group.exchanges for group in groups) > len(exchanges):
+            raise SchemaError("stands for more exchanges than there are", "compacted")
+    except SchemaError as error:
+        raise SessionError(f"the session is damaged: {error}") from None
+    return SessionHistory(exchanges, groups), id, prompt
+
+
+def _later_version(version: int) -> SessionError:
+    hint = "Install a later release of AbstractCore."
+    return SessionError(f"the session has version {version}: this release reads version {VERSION}", hint=hint)
+
+
+def _list(data: Mapping[str, Any], name: str) -> list[Any]:
+    found = data.get(name, [])
+    if not isinstance(found, list):
+        raise SchemaError(f"expected a list, got {shown(found)}", name)
+    return cast("list[Any]", found)
+
+
+def exchange_data(exchange: SessionExchange, change: Callable[[Blob], Blob]) -> dict[str, Any]:
+    """Returns an exchange as JSON data, with its blobs changed by a function. The state of a tool loop is left out."""
+    data: dict[str, Any] = {
+        "number": exchange.number,
+        "messages": [to_data(each) for each in with_blobs(exchange.messages, change)],
+    }
+    for name in ("asked", "calls", "tokens", "provider", "model", "partial"):
+        value = getattr(exchange, name)
+        if value:
+            data[name] = value
+    if exchange.usage != Usage():
+        data["usage"] = to_data(exchange.usage)
+    for name in ("cost", "estimated_cost"):
+        value = getattr(exchange, name)
+        if value is not None:
+            data[name] = f"{value:f}"
+    return data
+
+
+def read_exchange(data: object, path: str, messages: tuple[Message, ...] | None = None) -> SessionExchange:
+    """Returns the exchange of JSON data, or of `messages`; raises `SchemaError` with the path of an invalid value."""
+    fields = _object(data, path)
+    if messages is None:
+        messages = read_messages(_list(fields, "messages"), f"{path}.messages")
+    return SessionExchange(
+        _count(fields, "number", path),
+        messages,
+        _count(fields, "asked", path),
+        calls=_count(fields, "calls", path),
+        tokens=_count(fields, "tokens", path),
+        usage=from_data(Usage, fields["usage"], f"{path}.usage") if "usage" in fields else _NO_USAGE,
+        cost=_decimal(fields, "cost", path),
+        estimated_cost=_decimal(fields, "estimated_cost", path),
+        provider=_text(fields, "provider", path),
+        model=_text(fields, "model", path),
+        partial=fields.get("partial") is True,
+    )
+
+
+def group_data(group: ContextGroup, change: Callable[[Blob], Blob]) -> dict[str, Any]:
+    """Returns a group of the context as JSON data."""
+    return {
+        "messages": [to_data(each) for each in with_blobs(group.messages, change)],
+        "exchanges": group.exchanges,
+        "tokens": group.tokens,
+        "is_summary": group.is_summary,
+    }
+
+
+def read_group(data: object, path: str) -> ContextGroup:
+    """Returns the group of JSON data; raises `SchemaError` with the path of an invalid value."""
+    fields = _object(data, path)
+    messages = read_messages(_list(fields, "messages"), f"{path}.messages")
+    exchanges, tokens = _count(fields, "exchanges", path), _count(fields, "tokens", path)
+    return ContextGroup(messages, exchanges, tokens, fields.get("is_summary") is True)
+
+
+def read_messages(data: Sequence[object], path: str) -> tuple[Message, ...]:
+    """Returns the messages of JSON data; raises `SchemaError` with the path of an invalid value."""
+    return tuple(from_data(Message, each, f"{path}[{index}]") for index, each in enumerate(data))
+
+
+def with_blobs(messages: Iterable[Message], change: Callable[[Blob], Blob]) -> tuple[Message, ...]:
+    """Returns messages whose blobs are changed by a function; those without files are the same objects."""
+    return tuple(_with_blobs(message, change) for message in messages)
+
+
+def _with_blobs(message: Message, change: Callable[[Blob], Blob]) -> Message:
+    parts = tuple(_part_with_blobs(part, change) for part in message.parts)
+    return (
+        message if parts == message.parts and all(map(_same, parts, message.parts)) else replace(message, parts=parts)
+    )
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other
+
+
+def _part_with_blobs(part: Part, change: Callable[[Blob], Blob]) -> Part:
+    if isinstance(part, MEDIA_PARTS):
+        blob = change(part.blob)
+        return part if blob is part.blob else replace(part, blob=blob)
+    if isinstance(part, ToolResult | HostedToolResult) and any(isinstance(each, MEDIA_PARTS) for each in part.content):
+        return replace(part, content=cast(Any, tuple(_part_with_blobs(each, change) for each in part.content)))
+    return part
+
+
+def inline(blob: Blob) -> Blob:
+    """Returns the blob of a file with its content. Raises `OSError`, and `SchemaError` for a file that was changed."""
+    if blob.form != "file":
+        return blob
+    return Blob.from_bytes(blob.read(), blob.media_type, name=blob.name)
+
+
+def read_json(text: str | bytes, what: str) -> Any:
+    """Returns JSON data; raises `SessionError` for anything else."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SessionError(f"{what} is not JSON: {error}") from None
+
+
+def _object(data: object, path: str) -> Mapping[str, Any]:
+    if not isinstance(data, dict):
+        raise SchemaError(f"expected an object, got {shown(data)}", path)
+    return cast("Mapping[str, Any]", data)
+
+
+def _count(fields: Mapping[str, Any], name: str, path: str) -> int:
+    value = fields.get(name, 0)
+    if type(value) is not int or value < 0:
+        raise SchemaError(f"expected a whole number, got {shown(value)}", f"{path}.{name}")
+    return value
+
+
+def _text(fields: Mapping[str, Any], name: str, path: str) -> str | None:
+    value = fields.get(name)
+    if not isinstance(value, str | None):
+        raise SchemaError(f"expected text, got {shown(value)}", f"{path}.{name}")
+    return value
+
+
+def _decimal(fields: Mapping[str, Any], name: str, path: str) -> Decimal | None:
+    return None if fields.get(name) is None else from_data(Decimal, fields[name], f"{path}.{name}")

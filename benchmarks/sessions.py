@@ -1,0 +1,131 @@
+"""What sessions cost: `ask` beside the call that it makes, and opening, appending to and forking long ones."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from rounds import Row, Setup, best
+
+from abstractcore import GenerateResponse, Message, Session, create_llm
+from abstractcore.engine import Prepared
+from abstractcore.schema import ModelCall
+
+_MESSAGES = 10_000
+_TEXT = "Light in a vacuum travels 299,792,458 metres in a second, which is how the metre is defined."
+
+
+def sessions(setup: Setup) -> list[Row]:
+    """`ask` over a call with 0, 100 and 1,000 messages, and a session of 10,000 messages in a file."""
+    rows = [_asked(count, setup) for count in (0, 100, 1_000)]
+    with tempfile.TemporaryDirectory() as folder:
+        return [*rows, *_in_file(Path(folder), setup)]
+
+
+def _asked(count: int, setup: Setup) -> Row:
+    """What `ask` adds to its call: the model answers at once, and the session's own work is left."""
+    response = create_llm("scripted", replies=["ok"]).generate("hi")
+    session = _InstantModel(response).session()
+    session.add(*_conversation(count))
+    asks = 50 if setup.quick else 200
+
+    def batch() -> float:
+        begin = time.perf_counter()
+        for _ in range(asks):
+            session.ask("hi")
+        seconds = time.perf_counter() - begin
+        for _ in range(asks):
+            session.undo()
+        return seconds / asks
+
+    return Row(f"ask over generate, {count:,} messages", best({"ask": batch}, 5 * setup.rounds)["ask"], goal=50e-6)
+
+
+class _InstantModel:
+    """A model whose calls take no time: what is left is the work of the session."""
+
+    def __init__(self, response: GenerateResponse[Any]) -> None:
+        self._llm = create_llm("scripted", replies=[])
+        self._response = response
+        self.provider, self.model, self.profile = self._llm.provider, self._llm.model, self._llm.profile
+        self.estimate_tokens, self.read_messages = self._llm.estimate_tokens, self._llm.read_messages
+        self.pipeline = self._llm.pipeline
+
+    def session(self) -> Session:
+        """Returns a session with this model."""
+        model: Any = self
+        return Session(model)
+
+    def prepared(self, prompt: str, options: Any, *, stream: bool) -> Any:
+        """Returns a request that is answered when it has been built."""
+        call = SimpleNamespace(messages=(*options["messages"], Message.user(prompt)))
+        built: Any = Prepared(ModelCall("m", (Message.user(prompt),)))
+        object.__setattr__(built, "input", call)
+        return _Request(lambda: built, self._response)
+
+
+class _Request(SimpleNamespace):
+    def __init__(self, build: Callable[[], Any], response: GenerateResponse[Any]) -> None:
+        async def prepare(runtime: object) -> Any:
+            return SimpleNamespace(call=build().input)
+
+        super().__init__(prepare=prepare)
+        self._response = response
+
+    def _replace(self, prepare: Any) -> _Request:
+        self.prepare = prepare
+        return self
+
+    async def response(self, pipeline: Any) -> GenerateResponse[Any]:
+        await self.prepare(pipeline.runtime)
+        return self._response
+
+
+def _in_file(folder: Path, setup: Setup) -> list[Row]:
+    path, llm = folder / "talk.session", create_llm("scripted", replies=[])
+    with Session.open(path, llm) as session:
+        session.add(*_conversation(_MESSAGES))
+    forks = iter(range(1_000_000))
+
+    def opened() -> float:
+        begin = time.perf_counter()
+        Session.open(path, llm).close()
+        return time.perf_counter() - begin
+
+    def appended() -> float:
+        with Session.open(path, llm) as session:
+            begin = time.perf_counter()
+            for _ in range(20):
+                session.add(Message.user(_TEXT), Message.assistant(_TEXT))
+            seconds = (time.perf_counter() - begin) / 20
+            for _ in range(20):
+                session.undo()
+            return seconds
+
+    def forked(place: Callable[[], Path | None]) -> float:
+        with Session.open(path, llm) as session:
+            begin = time.perf_counter()
+            fork = session.fork(place())
+            seconds = time.perf_counter() - begin
+            fork.close()
+            return seconds
+
+    times = best(
+        {
+            "open": opened,
+            "append": appended,
+            "fork": lambda: forked(lambda: None),
+            "fork to a file": lambda: forked(lambda: folder / f"{next(forks)}.session"),
+        },
+        2 * setup.rounds,
+    )
+    goals = {"open": 50e-3, "append": 2e-3, "fork": 10e-3}
+    return [Row(f"{_MESSAGES:,} messages: {name}", seconds, goal=goals.get(name)) for name, seconds in times.items()]
+
+
+def _conversation(count: int) -> list[Message]:
+    return [(Message.user, Message.assistant)[place % 2](f"{place}: {_TEXT}") for place in range(count)]
