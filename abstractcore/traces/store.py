@@ -18,10 +18,11 @@ from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
 from . import costs, exporting, queries
-from .batches import BatchWriter, ProcessLock
+from .batches import BatchWriter
 from .costs import CostRow
 from .filters import Filter
-from .keeping import Keeping, Redactor
+from .keeping import Keeping, OpenKeepings, Redactor
+from .process_locks import ProcessLock
 from .pruning import Pruned, Pruner
 from .queries import CallSummary, Trace
 from .rows import EncodedRecord
@@ -60,7 +61,7 @@ class TraceStore(NotCopied):
         self._opening = ProcessLock()
         self._open(Database(self._place))
         self._pruner = Pruner(self._database, keep_days, keep_bytes)
-        self._keepings: list[Keeping] = []
+        self._keepings = OpenKeepings()
 
     @property
     def database(self) -> Database:
@@ -100,7 +101,7 @@ class TraceStore(NotCopied):
     @property
     def losses(self) -> int:
         """How many records were lost: the sum of `lost` of all its `keep`."""
-        return sum(keeping.lost for keeping in self._keepings)
+        return self._keepings.losses
 
     def keep(self, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
         """Keeps the records of calls, interactions and tool runs from now on: until `close`, or the end of `with`.
@@ -115,9 +116,7 @@ class TraceStore(NotCopied):
 
     def keep_for(self, recorder: Recorder, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
         """Keeps the records of a recorder, such as `services.records`, as `keep` does."""
-        keeping = Keeping(self._write, recorder, capture, redact)
-        self._keepings.append(keeping)
-        return keeping
+        return Keeping(self._write, recorder, capture, redact, self._keepings)
 
     def calls(
         self,
