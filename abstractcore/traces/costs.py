@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import JSON
 from ..errors import InvalidInputError
 from ..schema import CostSums
 from ..schema.base_error import shown
-from .column_values import SUCCEEDED, dollars, hour_of
+from .column_values import SUCCEEDED, dollars, hour_of, searched
 from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER, RETRIED
 from .tables import SUMS, records, spend
 
@@ -94,11 +94,12 @@ def warn_of_folded(tags: Iterable[str]) -> None:
 
 
 def _checked(by: Sequence[str]) -> tuple[str, ...]:
-    names = (by,) if isinstance(by, str) else tuple(by)
-    for name in names:
-        if name not in _NAMES and (not str(name).startswith(_TAG) or name == _TAG):
+    given: tuple[object, ...] = (by,) if isinstance(by, str) else tuple(by)
+    names = tuple(searched(name, "by") if isinstance(name, str) else "" for name in given)
+    for name, written in zip(names, given, strict=True):
+        if name not in _NAMES and (not name.startswith(_TAG) or name == _TAG):
             hint = f"Write {', '.join(map(repr, _NAMES))} or 'tag:NAME'."
-            raise InvalidInputError(f"costs cannot be summed by {shown(name)}", path="by", hint=hint)
+            raise InvalidInputError(f"costs cannot be summed by {shown(written)}", path="by", hint=hint)
     return names
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, text
 
 from ..errors import InvalidInputError
 from ..schema.base_error import shown
-from .column_values import SUCCEEDED
+from .column_values import SUCCEEDED, searched
 from .costs import tag_value
 from .tables import TEXTS, contents, records
 
@@ -34,15 +34,14 @@ class Filter:
     failed: bool | None = None
     after: int | None = None
 
-    def check(self) -> None:
-        """Raises `InvalidInputError` for a value of another type."""
-        for path, value in (("model", self.model), ("operation", self.operation)):
-            if value is not None:
-                _check_text(value, path)
-        for name, value in (self.tags or {}).items():
-            _check_text(value, f"tags.{name}")
+    def checked(self) -> Filter:
+        """Returns it with texts as columns have them; raises `InvalidInputError` for a value of another type."""
         if self.after is not None:
             check_integer(self.after, -_MOST, "after")
+        tags = {searched(name, "tags"): searched(value, f"tags.{name}") for name, value in (self.tags or {}).items()}
+        model = None if self.model is None else searched(self.model, "model")
+        operation = None if self.operation is None else searched(self.operation, "operation")
+        return replace(self, model=model, operation=operation, tags=tags)
 
     def conditions(self, dialect: str) -> list[ColumnElement[bool]]:
         """Returns the conditions of a statement."""
@@ -69,7 +68,7 @@ class Filter:
 
 def with_words(dialect: str, words: str) -> Any:
     """Returns a query for the contents in which words occur; raises `InvalidInputError` if there are none."""
-    _check_text(words, "text")
+    searched(words, "text")
     terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
     terms = [term for term in terms if term]
     if not terms:
@@ -87,8 +86,3 @@ def check_integer(value: object, least: int, path: str) -> None:
     """Raises `InvalidInputError` unless a value is an integer that a database can hold, of at least `least`."""
     if type(value) is not int or not least <= value <= _MOST:
         raise InvalidInputError(f"expected an integer from {least} to {_MOST}, got {shown(value)}", path=path)
-
-
-def _check_text(value: object, path: str) -> None:
-    if not isinstance(value, str):
-        raise InvalidInputError(f"expected a text, got {shown(value)}", path=path)

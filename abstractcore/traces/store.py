@@ -145,6 +145,10 @@ class TraceStore(NotCopied):
         """Returns the whole tree that a record is in; raises `InvalidInputError` if it is not stored."""
         return self.database.read(lambda connection: queries.trace(connection, trace_id))
 
+    def ids(self, beginning: str, *, limit: int = 10) -> list[str]:
+        """Returns the ids of records that begin with a text, at most `limit`, in their order."""
+        return self.database.read(lambda connection: queries.ids(connection, beginning, limit))
+
     def costs(self, *, by: Sequence[str] = ("model",), since: When = "7d", until: When = None) -> list[CostRow]:
         """Returns sums of costs, the dearest first, by "model", "provider", "operation", "outcome", "hour", "day" (in
         UTC), "tool", or a tag such as "tag:team".

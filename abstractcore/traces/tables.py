@@ -66,13 +66,14 @@ class Tables:
 def _tables(*, postgresql: bool) -> Tables:
     metadata = MetaData()
     by_month: dict[str, Any] = {"postgresql_partition_by": "LIST (month)"}
+    text_in_order = Text(collation="C") if postgresql else Text()
     records = Table(
         "traces_records",
         metadata,
         Column("id", _number, autoincrement=False),
         Column("month", Integer, nullable=False),
         Column("kind", Text, nullable=False),
-        Column("trace_id", Text, nullable=False),
+        Column("trace_id", text_in_order, nullable=False),
         Column("parent_id", Text),
         Column("provider", Text, nullable=False),
         Column("model", Text, nullable=False),
