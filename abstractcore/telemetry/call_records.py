@@ -96,6 +96,7 @@ class EndedCall:
             estimated_cost=cost.estimated_cost,
             discarded=context.discarded,
             trace_context=context.trace_context,
+            capture="off",
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
@@ -108,6 +109,7 @@ class EndedCall:
                 record,
                 call=redacted_call(call) if call is not None else None,
                 reply=redacted_reply(reply) if reply is not None else None,
+                capture=capture,
                 input=given
                 and {name: each if name == "trace_context" else redacted_data(each) for name, each in given.items()},
             )
@@ -123,6 +125,7 @@ class EndedCall:
             error=self._error(capture),
             result=self._result(),
             verification=self._context.verification,
+            capture=capture,
         )
 
     def _result(self) -> JSONValue:
