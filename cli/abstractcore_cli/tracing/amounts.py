@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from abstractcore.traces import CostSums
 
-_LEAST_SHOWN: Final = Decimal("0.000001")
+_PICODOLLAR: Final = Decimal("0.000000000001")
+_DECIMALS_OF_CENTS: Final = 6
+_ENOUGH: Final = Context(prec=60)
 UNKNOWN: Final = "unknown"
 
 
 def dollars(amount: Decimal) -> str:
-    """Returns an amount, to a millionth of a dollar where it is small."""
+    """Returns an amount to the last digit, so that sums agree with what they are of: with at least two decimals, or six
+    below a dollar.
+    """
     if not amount:
         return "$0"
-    if amount < _LEAST_SHOWN:
-        return f"<${_LEAST_SHOWN:f}"
-    return f"${amount:.6f}" if amount < 1 else f"${amount:,.2f}"
+    if amount < _PICODOLLAR:
+        return f"<${_PICODOLLAR:f}"
+    exact = amount.quantize(_PICODOLLAR, ROUND_HALF_UP, _ENOUGH).normalize(_ENOUGH)
+    decimals = max(2 if amount >= 1 else _DECIMALS_OF_CENTS, -int(exact.as_tuple().exponent))
+    return f"${exact:,.{decimals}f}"
 
 
 def cost_of(known: Decimal | None, estimated: Decimal | None) -> str:
