@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, TextIO
 
@@ -90,16 +90,22 @@ def complain(message: str, hint: str | None) -> None:
         _print(hint, "")
 
 
-def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints a table on a terminal, with whole names at any width; tab-separated lines elsewhere."""
+def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]], crop: Mapping[str, int] | None = None) -> None:
+    """Prints a table on a terminal, with whole names at any width; tab-separated lines elsewhere.
+
+    `crop` has the columns, by their headers, that are shortened in this order where the table is too wide, with the
+    width that each keeps; 0 for one that may be left out.
+    """
     cells = [[" ".join(shown(cell).split()) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             write("\t".join(row) + "\n")
         return
-    from .layout import table_lines
+    from .layout import cropped, table_lines
 
     console = _console(sys.stdout)
+    if crop is not None:
+        headers, cells = cropped(headers, cells, console.width, crop)
     first, *lines = table_lines([shown(header) for header in headers], cells, console.width)
     _print_line(console, (first, "dim"))
     for line in lines:

@@ -65,9 +65,10 @@ def seconds(duration: float) -> str:
     return f"{duration:.2f} s" if duration < 100 else f"{duration:,.0f} s"
 
 
-def moment(time: float) -> str:
+def moment(time: float, *, without_year: bool = False) -> str:
     """Returns a time of this time zone; that of a clock that is wrong as a number."""
     try:
-        return datetime.fromtimestamp(time).isoformat(sep=" ", timespec="seconds")
+        text = datetime.fromtimestamp(time).isoformat(sep=" ", timespec="seconds")
+        return text.partition("-")[2] if without_year else text
     except (ValueError, OverflowError, OSError):
         return f"{time:.0f}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from abstractcore import InvalidInputError
 
 from ..reporting import json_line, reported
-from ..screen import note, show_table, write
+from ..screen import note, screen_width, show_table, write
 from .amounts import cost_of, counted, moment, seconds, tokens
 from .stores import CallChoice, opened
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from abstractcore.traces import CallSummary, TraceStore
 
 _COLUMNS: Final = ("trace", "began", "model", "outcome", "took", "in", "out", "cost", "tags")
+_CROPPED: Final = {"tags": 0, "trace": 10, "model": 12, "took": 0, "in": 0, "out": 0}
 _POLL_SECONDS: Final = 0.5
+_WIDE: Final = 120
 _OVERLAP: Final = 1_000
 """How many calls before the last one are looked at again: programs that write to one server may end in another order
 than they got their numbers.
@@ -39,7 +41,7 @@ def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
         if not found:
             note("No call matches." if choice.text is None else "No call matches. Only content kept in full is found.")
             return
-        show_table(_COLUMNS, [_cells(call) for call in found])
+        show_table(_COLUMNS, [_cells(call) for call in found], _CROPPED)
         if len(found) == choice.limit:
             note(f"The newest {choice.limit:,}; for more: --limit NUMBER.")
 
@@ -123,7 +125,7 @@ def _cells(call: CallSummary) -> tuple[str, ...]:
     operation = "" if call.operation == "chat" else f" ({call.operation})"
     return (
         call.trace_id,
-        moment(call.started_at),
+        moment(call.started_at, without_year=0 < screen_width() < _WIDE),
         f"{call.provider}/{call.model}{operation}",
         call.outcome,
         seconds(call.seconds),
