@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, text
+from sqlalchemy import ColumnElement, cast, func, select, text
+from sqlalchemy.dialects.postgresql import JSON
 
 from ..errors import InvalidInputError
 from ..schema.base_error import shown
 from .column_values import SUCCEEDED, searched
-from .costs import tag_value
 from .tables import TEXTS, contents, records
 
 _MOST_TERMS: Final = 100
@@ -50,18 +50,23 @@ class Filter:
             found.append(records.c.started_at >= self.since)
         if self.until is not None:
             found.append(records.c.started_at < self.until)
-        if self.model is not None:
-            provider, slash, model = self.model.partition("/")
-            named = (records.c.provider == provider) & (records.c.model == model)
-            found.append((records.c.model == self.model) | named if slash else records.c.model == self.model)
-        if self.operation is not None:
-            found.append(records.c.operation == self.operation)
         for name, value in (self.tags or {}).items():
             found.append(tag_value(dialect, name) == value)
         if self.after is not None:
             found.append(records.c.id > self.after)
+        return [*found, *self.conditions_of(records)]
+
+    def conditions_of(self, table: Any) -> list[ColumnElement[bool]]:
+        """Returns the conditions about columns that records and sums have."""
+        found: list[ColumnElement[bool]] = []
+        if self.model is not None:
+            provider, slash, model = self.model.partition("/")
+            named = (table.c.provider == provider) & (table.c.model == model)
+            found.append((table.c.model == self.model) | named if slash else table.c.model == self.model)
+        if self.operation is not None:
+            found.append(table.c.operation == self.operation)
         if self.failed is not None:
-            succeeded = records.c.outcome.in_(SUCCEEDED)
+            succeeded = table.c.outcome.in_(SUCCEEDED)
             found.append(~succeeded if self.failed else succeeded)
         return found
 
@@ -80,6 +85,14 @@ def with_words(dialect: str, words: str) -> Any:
         query = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term.split()) + ")" for term in terms)
         statement = text(f"SELECT id FROM {contents.name} WHERE search @@ to_tsquery('simple', :words)")
     return statement.bindparams(words=query).columns(id=contents.c.id.type).scalar_subquery()
+
+
+def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
+    """Returns the value of a tag of a record, or NULL."""
+    if dialect == "postgresql":
+        return cast(records.c.tags, JSON)[name].astext
+    pair = func.json_each(records.c.tags).table_valued("key", "value")
+    return select(pair.c.value).where(pair.c.key == name).scalar_subquery()
 
 
 def check_integer(value: object, least: int, path: str) -> None:

@@ -15,7 +15,7 @@ from abstractcore import InvalidInputError
 from ..reporting import json_line, reported
 from ..screen import note, screen_width, show_table, write
 from .amounts import cost_of, counted, moment, seconds, tokens
-from .stores import CallChoice, opened
+from .stores import CallChoice, opened, record_id
 
 if TYPE_CHECKING:
     from abstractcore.traces import CallSummary, TraceStore
@@ -39,7 +39,7 @@ def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
             write(json_line({"calls": [_facts(call) for call in found], "exit_code": 0}))
             return
         if not found:
-            note("No call matches." if choice.text is None else "No call matches. Only content kept in full is found.")
+            note(choice.why_none(store))
             return
         show_table(_COLUMNS, [_cells(call) for call in found], _CROPPED)
         if len(found) == choice.limit:
@@ -51,6 +51,8 @@ def tail_calls(choice: CallChoice, place: str | None, *, follow: bool, as_json: 
     with reported(as_json=as_json), opened(place) as store:
         latest = store.calls(limit=_OVERLAP) if follow else []
         newest = store.calls(**choice.arguments())[::-1]
+        if not newest:
+            note(choice.why_none(store))
         later = _later(store, choice, [*latest, *newest]) if follow else ()
         for call in chain(newest, later):
             write(json_line(_facts(call)) if as_json else _line(call))
@@ -71,7 +73,7 @@ def _later(store: TraceStore, choice: CallChoice, calls: Sequence[CallSummary]) 
             yield call
 
 
-def export_records(path: str, since: str | None, until: str | None, place: str | None, *, as_json: bool) -> None:
+def export_records(path: str, choice: CallChoice, place: str | None, *, as_json: bool) -> None:
     """Writes records to a file."""
     with reported(as_json=as_json):
         file = Path(path)
@@ -79,14 +81,27 @@ def export_records(path: str, since: str | None, until: str | None, place: str |
             raise InvalidInputError(f"{path} exists already", path="PATH", hint="Name another file.")
         with opened(place) as store:
             try:
-                count = store.export(file, since=since, until=until)
+                count = store.export(file, **choice.filters())
             except OSError as error:
                 raise InvalidInputError(f"{path} cannot be written: {error.strerror or error}", path="PATH") from None
+            if not count:
+                note(choice.why_none(store))
         if as_json:
             write(json_line({"file": os.fspath(file), "records": count, "exit_code": 0}))
             return
         write(f"{path}\n")
         note(counted(count, "record"))
+
+
+def score_record(id: str, name: str, value: float, comment: str | None, place: str | None, *, as_json: bool) -> None:
+    """Adds a score to a record."""
+    with reported(as_json=as_json), opened(place) as store:
+        trace_id = record_id(store, id)
+        store.score(trace_id, name, value, comment)
+        if as_json:
+            write(json_line({"trace_id": trace_id, "name": name, "value": value, "exit_code": 0}))
+            return
+        note(f"{trace_id}: {name} {value:g}")
 
 
 def prune_records(keep_days: float | None, keep_bytes: int | None, place: str | None, *, as_json: bool) -> None:

@@ -248,7 +248,7 @@ def of_a_later_version(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [
-        (no_file, 2, r"no traces are kept in .*: there is no such file.\nKeep traces of every program: export ABS"),
+        (no_file, 2, r"no traces are kept in .*: there is no such file.\nName the file or URL that traces are kept in"),
         (not_a_database, 1, "is not a SQLite database"),
         (of_another_program, 2, "has no traces"),
         (of_a_later_version, 2, "has version 99 of the tables"),
@@ -262,6 +262,78 @@ def test_database_that_cannot_be_read_is_an_error_and_left_as_it_is(place, chang
     assert (result.exit_code, result.stdout) == (code, "")
     assert re.search(message, result.stderr)
     assert (Path(place).read_bytes() if Path(place).exists() else None) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("list --tag taem=office", "No call matches; stored tags: team"),
+        ("list --tag team=ofice", "No call matches; stored values of the tag team: office, lab"),
+        ("list --model smal", "No call matches; stored models: small, large"),
+        ("list --model vendor/larg", "No call matches; stored models: large, small"),
+        ("list --model large --failed", "No call matches."),
+        ("search again --model smal", "No call matches; stored models: small, large"),
+        ("tail --no-follow --model smal", "No call matches; stored models: small, large"),
+        ("export FILE --model smal", "No call matches; stored models: small, large"),
+    ],
+)
+def test_value_that_no_call_has_names_those_that_are_stored(place, tmp_path, options, note):
+    result = invoke("traces", *options.replace("FILE", f"{tmp_path}/file.jsonl").split(), "--store", place)
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, note)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("--by tag:taem", "No call has the tag taem; stored tags: team"),
+        ("--model smal", "No call matches; stored models: small, large"),
+        ("--tag team=ofice", "No call matches; stored values of the tag team: office, lab"),
+        ("--since 2100-01-01", "No calls since 2100-01-01."),
+    ],
+)
+def test_costs_of_what_no_call_has_name_what_is_stored(place, options, note):
+    result = invoke("costs", *options.split(), "--store", place)
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, note)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ("--model vendor/small", [["small", "$0.002000"]]),
+        ("--model small --by provider", [["vendor", "$0.002000"]]),
+        ("--tag team=lab", [["large", "$0.500000"]]),
+        ("--tag team=office", [["(tools)", "$0.010000"], ["small", "$0.002000"]]),
+        ("--failed", [["small", "-"]]),
+        ("--tag team=office --by tag:user", [["(none)", "$0.012000"]]),
+    ],
+)
+def test_costs_of_some_calls(place, options, rows):
+    result = invoke("costs", *options.split(), "--store", place)
+    assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == rows
+
+
+def test_export_of_some_calls(place, tmp_path):
+    for options, ids in (
+        ("--model large", {"other-1"}),
+        ("--tag team=office", {"call-1", "call-2", "tool-1", "loop-1"}),
+    ):
+        file = tmp_path / f"{len(ids)}.jsonl"
+        assert invoke("traces", "export", str(file), *options.split(), "--store", place).exit_code == 0
+        written = [json.loads(line)["record"] for line in file.read_text(encoding="utf-8").splitlines()]
+        assert {record["trace_id"] for record in written} == ids
+
+
+def test_beginning_of_an_id_names_a_record(place):
+    assert "trace loop-1" in invoke("traces", "show", "call-2", "--store", place).stdout
+    assert "trace failed-1" in invoke("traces", "show", "fai", "--store", place).stdout
+    several = invoke("traces", "show", "call", "--store", place)
+    assert (several.exit_code, several.stderr) == (
+        2, "error: ID: several records have ids that begin with 'call'.\nWrite more of one: call-1, call-2.\n",
+    )  # fmt: skip
+    assert invoke("traces", "score", "oth", "good", "0.5", "--comment", "short", "--store", place).stderr == (
+        "other-1: good 0.5\n"
+    )
+    assert "good 0.5: short" in invoke("traces", "show", "other", "--store", place).stdout
 
 
 def test_tag_without_a_value_is_a_usage_error(place):
