@@ -73,9 +73,7 @@ class Filter:
 
 def with_words(dialect: str, words: str) -> Any:
     """Returns a query for the contents in which words occur; raises `InvalidInputError` if there are none."""
-    searched(words, "text")
-    terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
-    terms = [term for term in terms if term]
+    terms = terms_of(searched(words, "text"))
     if not terms:
         raise InvalidInputError(f"{shown(words)} has no words", path="text")
     if dialect == "sqlite":
@@ -85,6 +83,12 @@ def with_words(dialect: str, words: str) -> Any:
         query = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term.split()) + ")" for term in terms)
         statement = text(f"SELECT id FROM {contents.name} WHERE search @@ to_tsquery('simple', :words)")
     return statement.bindparams(words=query).columns(id=contents.c.id.type).scalar_subquery()
+
+
+def terms_of(words: str) -> list[str]:
+    """Returns words, and those in quotes as one text."""
+    terms = [" ".join(_WORD.findall(quoted or word)) for quoted, word in _TERM.findall(words)][:_MOST_TERMS]
+    return [term for term in terms if term]
 
 
 def tag_value(dialect: str, name: str) -> ColumnElement[Any]:

@@ -17,7 +17,7 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
-from . import costs, exporting, queries
+from . import costs, excerpts, exporting, queries
 from .batches import BatchWriter
 from .costs import CostRow
 from .filters import Filter
@@ -150,6 +150,12 @@ class TraceStore(NotCopied):
     def ids(self, beginning: str, *, limit: int = 10) -> list[str]:
         """Returns the ids of records that begin with a text, at most `limit`, in their order."""
         return self.database.read(lambda connection: queries.ids(connection, beginning, limit))
+
+    def excerpts(self, text: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Returns, by their ids, the parts of calls' texts around the words of a search. Each is a tuple whose texts at
+        odd indexes are the words. Raises `InvalidInputError` if there are no words.
+        """
+        return self.database.read(lambda connection: excerpts.excerpts(connection, text, trace_ids))
 
     def costs(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from rich.cells import cell_len, set_cell_size
 
@@ -17,7 +18,12 @@ _LEAST_VALUE = 30
 
 
 def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yields a line of headers, and the lines of the rows.
+    """Yields a line of headers, and the lines of the rows."""
+    yield from chain.from_iterable(table_rows(headers, rows, width))
+
+
+def table_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[list[str]]:
+    """Yields the lines of the headers, and those of each row.
 
     Where the table is too wide, its last column is wrapped; then names, which are in the first column, stand on lines
     of their own if they are long; then all do, with the other cells and their headers below.
@@ -29,12 +35,12 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
         others[-1] = max(min(others[-1], _LEAST_LAST), min(others[-1], beside - first - sum(others[:-1])))
         first = min(first, beside - sum(others))
     if first < min(widths[0], _LEAST_NAME):
-        yield headers[0]
+        yield [headers[0]]
         for row in rows:
-            yield from _record(headers, row, width)
+            yield [*_record(headers, row, width)]
         return
     for row in (headers, *rows):
-        yield from _row(row, [first, *others])
+        yield [*_row(row, [first, *others])]
 
 
 def cropped(

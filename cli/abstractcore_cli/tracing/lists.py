@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from rich.cells import cell_len, set_cell_size
+
 from abstractcore import InvalidInputError
 
 from ..reporting import json_line, reported
-from ..screen import note, screen_width, show_table, write
+from ..screen import note, screen_width, show_table, shown, write
 from .amounts import cost_of, counted, moment, seconds, tokens
 from .stores import CallChoice, opened, record_id
 
@@ -24,6 +26,7 @@ _COLUMNS: Final = ("trace", "began", "model", "outcome", "took", "in", "out", "c
 _CROPPED: Final = {"tags": 0, "trace": 10, "model": 12, "took": 0, "in": 0, "out": 0}
 _POLL_SECONDS: Final = 0.5
 _WIDE: Final = 120
+_INDENT: Final = "    "
 _OVERLAP: Final = 1_000
 """How many calls before the last one are looked at again: programs that write to one server may end in another order
 than they got their numbers.
@@ -35,13 +38,19 @@ def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
     """Prints calls, the newest first."""
     with reported(as_json=as_json), opened(place) as store:
         found = store.calls(**choice.arguments())
+        excerpts = {} if choice.text is None else store.excerpts(choice.text, [call.trace_id for call in found])
         if as_json:
-            write(json_line({"calls": [_facts(call) for call in found], "exit_code": 0}))
+            write(json_line({"calls": [_found_facts(call, excerpts) for call in found], "exit_code": 0}))
             return
         if not found:
             note(choice.why_none(store))
             return
-        show_table(_COLUMNS, [_cells(call) for call in found], _CROPPED)
+        columns, rows = _COLUMNS, [_cells(call) for call in found]
+        of_calls = [excerpts.get(call.trace_id, ()) for call in found]
+        if choice.text is not None and not screen_width():
+            columns = (*columns, "found")
+            rows = [(*row, "".join(each)) for row, each in zip(rows, of_calls, strict=True)]
+        show_table(columns, rows, _CROPPED, [_excerpt_line(each) if each else [] for each in of_calls])
         if len(found) == choice.limit:
             note(f"The newest {choice.limit:,}; for more: --limit NUMBER.")
 
@@ -151,7 +160,22 @@ def _cells(call: CallSummary) -> tuple[str, ...]:
     )
 
 
-def _line(call: CallSummary) -> str:
-    from ..screen import shown
+def _found_facts(call: CallSummary, excerpts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Returns a call for JSON: that of a search has its excerpt."""
+    return _facts(call) | ({"excerpt": "".join(excerpts[call.trace_id])} if call.trace_id in excerpts else {})
 
+
+def _excerpt_line(excerpt: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns an excerpt, in one line of the terminal, with its words marked."""
+    room = screen_width() - len(_INDENT)
+    line: list[tuple[str, str]] = [(_INDENT, "")]
+    for index, piece in enumerate(excerpt):
+        text = shown(piece)
+        text = text if cell_len(text) <= room else set_cell_size(text, max(0, room))
+        room -= cell_len(text)
+        line.append((text, "bold reverse" if index % 2 else "dim"))
+    return line
+
+
+def _line(call: CallSummary) -> str:
     return "\t".join(" ".join(shown(cell).split()) for cell in _cells(call)) + "\n"

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import from_json
 from abstractcore.traces import TraceStore
-from tests.cli.tracing.traces import a_call, a_store, invoke
+from tests.cli.tracing.traces import HOSTILE, a_call, a_store, invoke
 from tests.core.traces.stores import NOON, remove, write
 from tests.documents import ROOT
 from tests.postgresql import PostgreSQL
@@ -72,7 +72,13 @@ def test_list_json_has_exact_costs(place):
 
 
 def test_search_finds_words_of_messages(place):
-    assert ids(invoke("traces", "search", "Invoice", "--store", place)) == ["failed-1"]
+    found = invoke("traces", "search", "Invoice", "--store", place)
+    assert (ids(found), found.stdout.splitlines()[0].rpartition("\t")[2]) == (["failed-1"], "invoice 17")
+    as_json = json.loads(invoke("traces", "search", "meeting", "--json", "--store", place).stdout)
+    assert {call["trace_id"]: call["excerpt"] for call in as_json["calls"]} == {
+        "call-1": f"When is the {' '.join(HOSTILE.split())} meeting?",
+        "call-2": f"When is the {' '.join(HOSTILE.split())} meeting?",
+    }
     nothing = invoke("traces", "search", "unicorn", "--store", place)
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     assert nothing.stderr == "No call matches. Only content kept in full is found.\n"

@@ -69,6 +69,31 @@ def test_calls_are_found_by_words(store: TraceStore):
         store.calls(text="*?")
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "excerpt"),
+    [
+        ("When does the Café open?", "CAFÉ open", ("When does the ", "Café", " ", "open", "?")),
+        ("a  b\n\tc", '"a b"', ("", "a b", " c")),
+        ("state of states", "state", ("", "state", " of states")),
+        ("a 100% sure thing", "100", ("a ", "100", "% sure thing")),
+        (f"{'word ' * 50}here {'more ' * 50}", "here", (f"…{'word ' * 8}", "here", f" {'more ' * 23}…")),
+    ],
+)
+def test_excerpts_have_the_words_in_their_place(store: TraceStore, question: str, words: str, excerpt: tuple[str, ...]):
+    call = a_call(question)
+    write(store, call, a_call("Nothing of it."))
+    assert found(store, text=words) == [call.trace_id]
+    assert store.excerpts(words, [call.trace_id, "unknown"]) == {call.trace_id: excerpt}
+
+
+def test_excerpt_is_of_the_last_message_that_has_the_words(store: TraceStore):
+    call = a_call("The first lamp?", "No lamp.")
+    write(store, call)
+    assert store.excerpts("lamp", [call.trace_id]) == {call.trace_id: ("No ", "lamp", ".")}
+    with pytest.raises(InvalidInputError, match="has no words"):
+        store.excerpts("?", [call.trace_id])
+
+
 def test_words_beside_signs_of_json_are_found(store: TraceStore):
     call = a_call('She said "no\\n" and\ttwice: {"text":"hidden"}\n\U0001f375 caf\u00e9', "A\\ B.")
     write(store, call)
