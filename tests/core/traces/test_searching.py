@@ -72,7 +72,7 @@ def test_calls_are_found_by_words(store: TraceStore):
 @pytest.mark.parametrize(
     ("question", "words", "excerpt"),
     [
-        ("When does the Café open?", "CAFÉ open", ("When does the ", "Café", " ", "open", "?")),
+        ("When does the Café open?", "CAFé open", ("When does the ", "Café", " ", "open", "?")),
         ("a  b\n\tc", '"a b"', ("", "a b", " c")),
         ("state of states", "state", ("", "state", " of states")),
         ("a 100% sure thing", "100", ("a ", "100", "% sure thing")),
