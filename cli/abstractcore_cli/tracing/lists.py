@@ -27,11 +27,11 @@ _CROPPED: Final = {"tags": 0, "trace": 10, "model": 12, "took": 0, "in": 0, "out
 _POLL_SECONDS: Final = 0.5
 _WIDE: Final = 120
 _INDENT: Final = "    "
-_OVERLAP: Final = 1_000
-"""How many calls before the last one are looked at again: programs that write to one server may end in another order
-than they got their numbers.
+_OVERLAPS: Final = {"sqlite": 0, "postgresql": 20_000}
+"""How many numbers before the last one are looked at again: programs that write to one server may end in another order
+than they got numbers for their records and contents, up to some thousands for each transaction.
 """
-_MOST_NEW: Final = 10_000
+_MOST_NEW: Final = 20_000
 
 
 def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
@@ -58,7 +58,7 @@ def list_calls(choice: CallChoice, place: str | None, *, as_json: bool) -> None:
 def tail_calls(choice: CallChoice, place: str | None, *, follow: bool, as_json: bool) -> None:
     """Prints calls as they are stored, the oldest first."""
     with reported(as_json=as_json), opened(place) as store:
-        latest = store.calls(limit=_OVERLAP) if follow else []
+        latest = store.calls(limit=max(1, _OVERLAPS[store.database.dialect])) if follow else []
         newest = store.calls(**choice.arguments())[::-1]
         if not newest:
             note(choice.why_none(store))
@@ -71,11 +71,12 @@ def _later(store: TraceStore, choice: CallChoice, calls: Sequence[CallSummary]) 
     """Yields calls that are stored after others."""
     arguments: dict[str, Any] = {**choice.arguments(), "limit": _MOST_NEW}
     last = max((call.number for call in calls), default=0)
+    overlap = _OVERLAPS[store.database.dialect]
     seen = deque((call.number for call in calls), maxlen=_MOST_NEW)
     while True:
         time.sleep(_POLL_SECONDS)
         known = frozenset(seen)
-        new = [call for call in store.calls(**arguments, after=last - _OVERLAP) if call.number not in known]
+        new = [call for call in store.calls(**arguments, after=last - overlap) if call.number not in known]
         for call in sorted(new, key=lambda each: each.number):
             seen.append(call.number)
             last = max(last, call.number)

@@ -49,7 +49,7 @@ def rerun(options: RerunOptions, connection: ConnectionArguments, place: str | N
         most = _amount(options.most)
         if connection.provider is None and connection.model is None:
             raise InvalidInputError("no model is named", hint="Write --model PROVIDER/MODEL.")
-        arguments = {**options.choice.arguments(), "text": _id(store, options.choice.text)}
+        arguments: dict[str, Any] = {**options.choice.arguments(), "text": _id(store, options.choice.text)}
         found = find_questions(store, **arguments)
         if not found:
             raise InvalidInputError("no stored question matches", hint=options.choice.why_none(store))

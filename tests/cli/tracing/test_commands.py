@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from abstractcore import from_json
 from abstractcore.traces import TraceStore
+from abstractcore.traces.rows import encoded
 from tests.cli.tracing.traces import HOSTILE, a_call, a_store, invoke
 from tests.core.traces.stores import NOON, remove, write
 from tests.documents import ROOT
@@ -181,6 +183,37 @@ def test_tail_prints_what_is_stored_later_although_it_began_earlier(place, monke
     result = invoke("traces", "tail", "--last", "1", "--store", place)
     store.close()
     assert (result.exit_code, ids(result)) == (130, ["other-1", "long", "next"])
+
+
+@pytest.mark.process
+def test_tail_prints_what_another_program_has_begun_to_write_before(postgresql: PostgreSQL, monkeypatch):
+    a_store(postgresql.url)
+    store, other = TraceStore(postgresql.url), TraceStore(postgresql.url)
+    for each in (store, other):  # which makes the partition of the month
+        write(each, a_call(at=NOON - 10))
+    late = {"late": encoded(a_call(trace_id="late", model="slow", at=NOON + 10), searchable=True)}
+    with ExitStack() as written:
+
+        def begin() -> None:
+            connection = written.enter_context(other.database.writing())
+            other._writer._write(connection, late)
+            with store.database.writing() as another:
+                another.exec_driver_sql("SELECT nextval('traces_ids') FROM generate_series(1, 5000)")
+            write(store, a_call(trace_id="next", at=NOON + 11))
+
+        waits = iter([begin, written.close])
+
+        def wait(seconds: float) -> None:
+            act = next(waits, None)
+            if act is None:
+                raise KeyboardInterrupt
+            act()
+
+        monkeypatch.setattr("abstractcore_cli.tracing.lists.time.sleep", wait)
+        result = invoke("traces", "tail", "--last", "1", "--store", postgresql.url)
+    other.close()
+    remove(store)
+    assert (result.exit_code, ids(result)) == (130, ["other-1", "next", "late"])
 
 
 def test_export_writes_a_file_once(place, tmp_path):
