@@ -20,7 +20,7 @@ _Number = TypeVar("_Number", int, float)
 _log = logging.getLogger("abstractcore.traces")
 
 
-class _Settings(NamedTuple):
+class _StoreArguments(NamedTuple):
     """The arguments of a store."""
 
     place: str | None
@@ -28,7 +28,7 @@ class _Settings(NamedTuple):
     keep_bytes: int | None
 
 
-_stores: dict[_Settings, TraceStore] = {}
+_stores: dict[_StoreArguments, TraceStore] = {}
 """The recorders of a process share them."""
 _opening = ProcessLock()
 
@@ -46,7 +46,7 @@ def keep_traces(environment: Mapping[str, str], recorder: Recorder) -> None:
         )
     if capture == "off":
         return
-    settings = _Settings(
+    settings = _StoreArguments(
         environment.get(STORE_VARIABLE) or None,
         _bound(environment, DAYS_VARIABLE, float),
         _bound(environment, BYTES_VARIABLE, int),
@@ -57,7 +57,7 @@ def keep_traces(environment: Mapping[str, str], recorder: Recorder) -> None:
         _log.warning("%s=%s has no effect: %s", CAPTURE_VARIABLE, capture, error)
 
 
-def _store(settings: _Settings) -> TraceStore:
+def _store(settings: _StoreArguments) -> TraceStore:
     with _opening:
         if settings not in _stores:
             _stores[settings] = TraceStore(settings.place, keep_days=settings.keep_days, keep_bytes=settings.keep_bytes)
