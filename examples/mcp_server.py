@@ -10,10 +10,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcp import Client, types
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from abstractcore import MissingExtraError, ToolContext, ToolFailed, tool
+from abstractcore.schema import install_hint
 
-from abstractcore import ToolContext, ToolFailed, tool
+try:
+    from mcp import Client, types
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+except ImportError as error:
+    raise MissingExtraError(
+        "a client needs mcp, which is not installed.", hint=install_hint("mcp", extra="mcp")
+    ) from error
 
 
 @dataclass

@@ -5,12 +5,14 @@ The spans stay in memory here; an application's own exporter sends them to its c
 
 from __future__ import annotations
 
+from abstractcore.otel import instrument  # before the SDK: it says what to install
+
+# isort: split
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from abstractcore import Price, context, create_llm, tool
-from abstractcore.otel import instrument
 from abstractcore.testing import ScriptedReply
 
 exporter = InMemorySpanExporter()

@@ -82,6 +82,7 @@ from .wire import Encoded as Encoded, Lowered as Lowered, WireRequest as WireReq
 
 with _LazyImports(globals()):
     from .base_error import (
+        checkout_hint as checkout_hint,
         install_hint as install_hint,
         one_line as one_line,
         shown as shown,

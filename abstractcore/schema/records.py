@@ -53,7 +53,8 @@ class CallRecord(Immutable):
     the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
     requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
     answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
-    that it belongs to, as W3C Trace Context. An answer of a cache has the time at which it was asked for, `cached_at`,
+    that it belongs to, as W3C Trace Context. `capture` is how much content the subscriber asked for; None in records of
+    earlier versions. An answer of a cache has the time at which it was asked for, `cached_at`,
     in seconds since the epoch, and the `saved_cost` in US dollars, as far as prices are known; its `cost` is 0.
     """
 
@@ -89,6 +90,7 @@ class CallRecord(Immutable):
     trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
     cached_at: float | None = None
     saved_cost: Decimal | None = None
+    capture: Capture | None = None
 
     def __post_init__(self) -> None:
         if self.saved_cost is not None:
@@ -114,8 +116,8 @@ class InteractionRecord(Immutable):
     `trace_id` is that of the response, and of its loop: a loop that was suspended and is continued has a further
     record with the same id, which replaces the earlier one. `started_at` and `seconds` are then those of the
     continuation; `calls` and `tool_runs` count the rounds and steps of all of it. `status` is that of its loop, if it
-    has one: an interaction that is "suspended", or that a limit has ended, is "done" as well. `trace_context` is as in
-    a `CallRecord`.
+    has one: an interaction that is "suspended", or that a limit has ended, is "done" as well. `trace_context` and
+    `capture` are as in a `CallRecord`.
     """
 
     trace_id: str
@@ -135,6 +137,7 @@ class InteractionRecord(Immutable):
     warnings: tuple[CallWarning, ...] = ()
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
     trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    capture: Capture | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
@@ -176,7 +179,7 @@ class ToolRecord(Immutable):
     not offered; `server` names the server or agent. `arguments` and `result` are in full, redacted or None, as the
     subscriber chose; arguments that are not a JSON object are text. `approval` is None for a call that needed none.
     `cost` is the declared price of a run, in US dollars; None if none is declared, or it was not run. `trace_context`
-    is as in a `CallRecord`.
+    and `capture` are as in a `CallRecord`.
     """
 
     trace_id: str
@@ -197,6 +200,7 @@ class ToolRecord(Immutable):
     cost: Decimal | None = None
     tags: Mapping[str, str] = EMPTY  # type: ignore[assignment]
     trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    capture: Capture | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))

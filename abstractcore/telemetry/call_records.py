@@ -98,6 +98,7 @@ class EndedCall:
             trace_context=context.trace_context,
             cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
             saved_cost=saved_cost(context, pricing),
+            capture="off",
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
@@ -110,6 +111,7 @@ class EndedCall:
                 record,
                 call=redacted_call(call) if call is not None else None,
                 reply=redacted_reply(reply) if reply is not None else None,
+                capture=capture,
                 input=given
                 and {name: each if name == "trace_context" else redacted_data(each) for name, each in given.items()},
             )
@@ -125,6 +127,7 @@ class EndedCall:
             error=self._error(capture),
             result=self._result(),
             verification=self._context.verification,
+            capture=capture,
         )
 
     def _result(self) -> JSONValue:

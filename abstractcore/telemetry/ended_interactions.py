@@ -73,6 +73,7 @@ class EndedInteraction:
             warnings=self.secrets.value(tuple(self.warnings)),
             tags=self.tags,
             trace_context=self.trace_context,
+            capture=capture,
         )
 
 
@@ -112,6 +113,7 @@ class EndedToolRun:
             cost=self.price,
             tags=self.tags,
             trace_context=self.trace_context,
+            capture=capture,
         )
         if capture == "off":
             return bare

@@ -17,7 +17,6 @@ with _LazyImports(globals()):
     from .questions import (
         StoredQuestion as StoredQuestion,
         find_questions as find_questions,
-        is_redacted as is_redacted,
     )
     from .reconciling import (
         RECONCILED_BY as RECONCILED_BY,

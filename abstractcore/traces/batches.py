@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
@@ -13,28 +11,13 @@ from sqlalchemy import column as column_of
 
 from ..database import Database, Statement, copy_rows, lock
 from .contents import StoredContent, packed, text_of
+from .process_locks import ProcessLock
 from .rows import EncodedRecord
 from .spending import SUMMED, KnownSums, SpendChanges
 from .tables import IDS, POSTGRESQL, TEXTS, contents, messages, records
 
 _CHUNK: Final = 100
 """How many values a statement looks for at once."""
-
-
-class ProcessLock:
-    """A lock of each process. A transaction waits while the process forks: the lock that its thread holds then would
-    never be released in the child.
-    """
-
-    def __init__(self) -> None:
-        self._locks: dict[int, threading.Lock] = {}
-
-    def __enter__(self) -> None:
-        process = os.getpid()
-        (self._locks.get(process) or self._locks.setdefault(process, threading.Lock())).acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._locks[os.getpid()].release()
 
 
 class BatchWriter:

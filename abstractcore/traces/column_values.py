@@ -9,7 +9,9 @@ from decimal import Context, Decimal
 from functools import cache
 from typing import Any, Final, Literal
 
+from ..errors import InvalidInputError
 from ..schema import CallRecord, TraceRecord
+from ..schema.base_error import shown
 from ..schema.codec import json_of
 
 PICODOLLARS: Final = Decimal(10) ** 12
@@ -37,8 +39,23 @@ def searchable_tags(tags: Mapping[str, str], detail: dict[str, bytes]) -> str:
     if "\\u0000" not in text:
         return text
     detail["tags"] = text.encode()
-    plain = {name.replace("\x00", ""): value.replace("\x00", "") for name, value in tags.items()}
-    return json.dumps(plain, ensure_ascii=False)
+    return json.dumps({searchable(name): searchable(value) for name, value in tags.items()}, ensure_ascii=False)
+
+
+def searchable(text: str) -> str:
+    """Returns a text as columns have it: PostgreSQL has no zero bytes."""
+    return text.replace("\x00", "")
+
+
+def searched(value: object, path: str) -> str:
+    """Returns a text that is looked for as columns have it; raises `InvalidInputError` for what none can have."""
+    if not isinstance(value, str):
+        raise InvalidInputError(f"expected a text, got {shown(value)}", path=path)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError(f"{shown(value)} is not valid Unicode text", path=path) from None
+    return searchable(value)
 
 
 def tags_of(row: Any) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
+from typing import cast as cast_type
 
 from sqlalchemy import (
     BigInteger,
@@ -23,16 +24,18 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.dialects.postgresql import JSON
 
 from ..errors import InvalidInputError
 from ..schema import CostSums
 from ..schema.base_error import shown
-from .column_values import SUCCEEDED, dollars, hour_of
+from .column_values import SUCCEEDED, dollars, hour_of, searched
+from .filters import Filter, tag_value
 from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER, RETRIED
 from .tables import SUMS, records, spend
 
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
+_NAMED: Final = ("model", "provider", "operation", "tool")
+_MOST_NAMES: Final = 10_000
 _TAG = "tag:"
 _PART: Final = 10**9
 _SECONDS_AN_HOUR: Final = 3_600
@@ -58,25 +61,35 @@ class CostRow:
     is_folded: bool = False
 
 
-def costs(connection: Connection, by: Sequence[str], since: float | None, until: float | None) -> list[CostRow]:
-    """Returns the sums, the dearest first."""
-    names = _checked(by)
-    tags = list(dict.fromkeys(name.removeprefix(_TAG) for name in names if name.startswith(_TAG)))
-    if len(tags) <= 1:
-        rows = _from_spend(connection, names, tags[0] if tags else "", since, until)
+def costs(connection: Connection, by: Sequence[str], wanted: Filter) -> list[CostRow]:
+    """Returns the sums of the calls that are wanted, the dearest first."""
+    names, wanted = _checked(by), wanted.checked()
+    of_names = (name.removeprefix(_TAG) for name in names if name.startswith(_TAG))
+    tags = list(dict.fromkeys([*of_names, *(wanted.tags or ())]))
+    if len(tags) <= 1 and _has_sums(connection, wanted):
+        rows = _from_spend(connection, names, tags[0] if tags else "", wanted)
     else:
-        rows = _from_records(connection, names, since, until)
+        rows = _from_records(connection, names, wanted)
     found = [_row(row, names) for row in rows]
     shown_rows = [row for row in found if row.calls or row.costs != CostSums()]
     return sorted(shown_rows, key=lambda row: (-row.costs.known - row.costs.estimated, -row.calls, *_texts(row.group)))
 
 
-def tag_value(dialect: str, name: str) -> ColumnElement[Any]:
-    """Returns the value of a tag of a record, or NULL."""
-    if dialect == "postgresql":
-        return cast(records.c.tags, JSON)[name].astext
-    pair = func.json_each(records.c.tags).table_valued("key", "value")
-    return select(pair.c.value).where(pair.c.key == name).scalar_subquery()
+def names(connection: Connection, of: str) -> list[str]:
+    """Returns the names that sums have, in their order."""
+    wanted = searched(of, "of")
+    if wanted == "tag":
+        statement = select(spend.c.tag).where(spend.c.tag != "", spend.c.folded != FOLDED_NAMES)
+    elif wanted.startswith(_TAG):
+        statement = select(spend.c.value).where(spend.c.tag == wanted.removeprefix(_TAG), spend.c.folded == 0)
+    elif wanted in _NAMED:
+        is_tool = spend.c.kind == "tool"
+        column = spend.c.model if wanted == "tool" else spend.c[wanted]
+        statement = select(column).where(spend.c.tag == "", is_tool if wanted == "tool" else ~is_tool)
+    else:
+        hint = f"Write {', '.join(map(repr, _NAMED))}, 'tag' or 'tag:NAME'."
+        raise InvalidInputError(f"there are no names of {shown(of)}", path="of", hint=hint)
+    return sorted(row[0] for row in connection.execute(statement.distinct().limit(_MOST_NAMES)))
 
 
 def warn_of_folded(tags: Iterable[str]) -> None:
@@ -94,22 +107,36 @@ def warn_of_folded(tags: Iterable[str]) -> None:
 
 
 def _checked(by: Sequence[str]) -> tuple[str, ...]:
-    names = (by,) if isinstance(by, str) else tuple(by)
-    for name in names:
-        if name not in _NAMES and (not str(name).startswith(_TAG) or name == _TAG):
+    given = cast_type("tuple[object, ...]", (by,) if isinstance(by, str) else tuple(by))
+    names = tuple(searched(name, "by") if isinstance(name, str) else "" for name in given)
+    for name, written in zip(names, given, strict=True):
+        if name not in _NAMES and (not name.startswith(_TAG) or name == _TAG):
             hint = f"Write {', '.join(map(repr, _NAMES))} or 'tag:NAME'."
-            raise InvalidInputError(f"costs cannot be summed by {shown(name)}", path="by", hint=hint)
+            raise InvalidInputError(f"costs cannot be summed by {shown(written)}", path="by", hint=hint)
     return names
 
 
-def _from_spend(
-    connection: Connection, names: Sequence[str], tag: str, since: float | None, until: float | None
-) -> list[Any]:
+def _has_sums(connection: Connection, wanted: Filter) -> bool:
+    """Returns whether the wanted calls have sums: attempts that others followed have one outcome, whatever became of
+    their call, and the sums of a value may be in those of the rest of its tag, or of all tags.
+    """
+    if wanted.failed is not None:
+        return False
+    if not wanted.tags:
+        return True
+    rest = ((spend.c.tag == OTHER) & (spend.c.folded == FOLDED_NAMES)) | (
+        spend.c.tag.in_([*wanted.tags]) & (spend.c.folded != 0)
+    )
+    folded = select(spend.c.value).where(rest, *_hours(spend.c.hour, wanted)).limit(1)
+    return connection.execute(folded).first() is None
+
+
+def _from_spend(connection: Connection, names: Sequence[str], tag: str, wanted: Filter) -> list[Any]:
     groups = {name: _group(spend, spend.c.hour, name) for name in names if not name.startswith(_TAG)}
-    found = _sums_of_spend(connection, groups, names, tag, since, until)
-    if not tag:
+    found = _sums_of_spend(connection, groups, names, tag, wanted)
+    if not tag or wanted.tags:
         return found
-    return [*found, *_untagged(_sums_of_spend(connection, groups, names, "", since, until), found, names)]
+    return [*found, *_untagged(_sums_of_spend(connection, groups, names, "", wanted), found, names)]
 
 
 def _sums_of_spend(
@@ -117,10 +144,10 @@ def _sums_of_spend(
     groups: Mapping[str, ColumnElement[Any]],
     names: Sequence[str],
     tag: str,
-    since: float | None,
-    until: float | None,
+    wanted: Filter,
 ) -> list[Any]:
     """Returns the sums of the records with a tag, or of all."""
+    values = [spend.c.value == each for each in (wanted.tags or {}).values()]
     value: ColumnElement[Any] = spend.c.value if tag else literal_column("NULL")
     keys = [value if name.startswith(_TAG) else groups[name] for name in names]
     counted = _counted(spend, names)
@@ -133,7 +160,7 @@ def _sums_of_spend(
             *_amounts(spend.c.known, spend.c.estimated),
             *(func.sum(spend.c[name]).label(name) for name in SUMS[3:]),
         )
-        .where(_of_tag(tag), *_hours(spend.c.hour, since, until), *_only(spend, names))
+        .where(_of_tag(tag), *values, *_hours(spend.c.hour, wanted), *_only(spend, names, wanted))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
     )
     return [_whole(row) for row in connection.execute(statement).mappings()]
@@ -164,17 +191,15 @@ def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str])
     return [*rest.values()]
 
 
-def _from_records(connection: Connection, names: Sequence[str], since: float | None, until: float | None) -> list[Any]:
+def _from_records(connection: Connection, names: Sequence[str], wanted: Filter) -> list[Any]:
     """Returns sums that the table of sums has not, by reading the records."""
     if "outcome" not in names:
-        return _sums_of_records(connection, names, since, until, "all")
+        return _sums_of_records(connection, names, wanted, "all")
     parts: tuple[_Part, ...] = ("own", "retried")
-    return [row for part in parts for row in _sums_of_records(connection, names, since, until, part)]
+    return [row for part in parts for row in _sums_of_records(connection, names, wanted, part)]
 
 
-def _sums_of_records(
-    connection: Connection, names: Sequence[str], since: float | None, until: float | None, part: _Part
-) -> list[Any]:
+def _sums_of_records(connection: Connection, names: Sequence[str], wanted: Filter, part: _Part) -> list[Any]:
     """Returns sums of records: of all of their costs, of those without attempts that others followed, or of these."""
     dialect = connection.dialect.name
     hour = (
@@ -211,7 +236,8 @@ def _sums_of_records(
             total(case((is_unknown, 1), else_=0)).label("unknown"),
             *(total(records.c[name] if part != "retried" else literal(0)).label(name) for name in SUMS[4:]),
         )
-        .where(records.c.kind != "interaction", *followed, *_hours(hour, since, until), *_only(records, names))
+        .where(records.c.kind != "interaction", *followed, *_hours(hour, wanted), *_only(records, names, wanted))
+        .where(*(tag_value(dialect, name) == value for name, value in (wanted.tags or {}).items()))
         .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
     )
     return [_whole(row) for row in connection.execute(statement).mappings()]
@@ -256,16 +282,18 @@ def _counted(table: Any, names: Sequence[str]) -> ColumnElement[bool]:
     return table.c.kind == ("tool" if "tool" in names else "call")
 
 
-def _only(table: Any, names: Sequence[str]) -> list[ColumnElement[bool]]:
-    return [table.c.kind == "tool"] if "tool" in names else []
+def _only(table: Any, names: Sequence[str], wanted: Filter) -> list[ColumnElement[bool]]:
+    of_kind = [table.c.kind == "tool"] if "tool" in names else []
+    of_model = [table.c.kind == "call"] if wanted.model is not None else []  # a tool's name is in the same column
+    return [*of_kind, *of_model, *wanted.conditions_of(table)]
 
 
-def _hours(hour: ColumnElement[Any], since: float | None, until: float | None) -> list[ColumnElement[bool]]:
+def _hours(hour: ColumnElement[Any], wanted: Filter) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    if since is not None:
-        conditions.append(hour >= hour_of(since))
-    if until is not None:
-        conditions.append(hour < hour_of(until + _SECONDS_AN_HOUR - 1))
+    if wanted.since is not None:
+        conditions.append(hour >= hour_of(wanted.since))
+    if wanted.until is not None:
+        conditions.append(hour < hour_of(wanted.until + _SECONDS_AN_HOUR - 1))
     return conditions
 
 

@@ -28,9 +28,8 @@ _COLUMNS: Final = (
 )
 
 
-def export(database: Database, path: Path, since: float | None, until: float | None) -> int:
+def export(database: Database, path: Path, wanted: Filter) -> int:
     """Writes records to a file that must not exist, oldest first; returns how many."""
-    wanted = Filter(since, until)
     if path.suffix == ".parquet":
         return _export_table(database, path, wanted)
     count = 0

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TypeAlias
@@ -19,6 +19,7 @@ from ..database import ConstraintError, DatabaseError
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..schema import Capture, TraceRecord
 from ..telemetry import Recorder, Subscription
+from .process_locks import ProcessLock
 from .rows import EncodedRecord, encoded
 
 Redactor: TypeAlias = Callable[[TraceRecord], TraceRecord | None]
@@ -46,13 +47,21 @@ class Keeping(NotCopied):
     _holds = "a thread"
     _instead = "Keep traces in the other process."
 
-    def __init__(self, write: Write, recorder: Recorder, capture: Capture, redact: Redactor | None) -> None:
+    def __init__(
+        self,
+        write: Write,
+        recorder: Recorder,
+        capture: Capture,
+        redact: Redactor | None,
+        open_ones: OpenKeepings | None = None,
+    ) -> None:
         if redact is not None and not callable(redact):
             raise InvalidInputError(f"expected a function, got {type(redact).__name__}", path="redact")
         self._write = write
         self._redact = redact
         self._capture: Capture = capture
-        self._lost = 0
+        self._lost = LossCount()
+        self._open_ones = OpenKeepings() if open_ones is None else open_ones
         self._closed = False
         self._failure: Exception | None = None
         self._next_try = 0.0
@@ -62,12 +71,18 @@ class Keeping(NotCopied):
         """By process: what waited when a process forked is written by the parent."""
         self._worker = ProcessWorker("abstractcore-traces", GATHERING_SECONDS)
         self._subscription: Subscription = recorder.subscribe(self._receive, capture, records="all")
+        self._open_ones.add(self)
         atexit.register(self._end_program)
 
     @property
     def lost(self) -> int:
         """How many records were lost."""
-        return self._lost + self._subscription.dropped
+        return self._lost.count + self.dropped
+
+    @property
+    def dropped(self) -> int:
+        """How many of them were lost before they were received."""
+        return self._subscription.dropped
 
     @property
     def failure(self) -> Exception | None:
@@ -99,6 +114,7 @@ class Keeping(NotCopied):
         self.flush(max(0.0, end - time.monotonic()))
         self._worker.stop()
         self._lose(self._queue().abandon(), self._failure or "the database is too slow")
+        self._open_ones.remove(self)
         atexit.unregister(self._end_program)
 
     def __enter__(self) -> Keeping:
@@ -188,13 +204,53 @@ class Keeping(NotCopied):
         return None
 
     def _lose(self, count: int, why: object) -> None:
-        if count and not self._lost:
+        self._open_ones.lost.add(count)
+        if self._lost.add(count):
             _log.warning("traces were lost: %s", why if isinstance(why, str) else f"{type(why).__name__}: {why}")
-        self._lost += count
 
     def _end_program(self) -> None:
         """Writes what is left at the end of the program."""
         self.close(_LAST_SECONDS)
+
+
+class LossCount:
+    """How many records were lost. The threads that receive, write and close add to it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = ProcessLock()
+
+    def add(self, count: int) -> bool:
+        """Adds to it; returns whether these are the first ones."""
+        with self._lock:
+            is_first = count > 0 and not self.count
+            self.count += count
+        return is_first
+
+
+class OpenKeepings:
+    """What a store keeps now, and how many records were lost by all that it has kept."""
+
+    def __init__(self) -> None:
+        self.lost = LossCount()
+        self._keepings: dict[Keeping, None] = {}
+
+    def __iter__(self) -> Iterator[Keeping]:
+        return iter([*self._keepings])
+
+    @property
+    def losses(self) -> int:
+        """How many records were lost, also by those that are closed."""
+        return self.lost.count + sum(keeping.dropped for keeping in self)
+
+    def add(self, keeping: Keeping) -> None:
+        """Adds one that has begun."""
+        self._keepings[keeping] = None
+
+    def remove(self, keeping: Keeping) -> None:
+        """Removes one that is closed: of it, only the number of lost records stays."""
+        if self._keepings.pop(keeping, self) is None:
+            self.lost.add(keeping.dropped)
 
 
 class _Queue:

@@ -15,7 +15,7 @@ from ..database import Statement
 from ..errors import InvalidInputError
 from ..schema import CallRecord, CostSums, Outcome, ToolRecord, TraceRecord
 from ..schema.base_error import shown
-from .column_values import dollars, outcome_of, tags_of
+from .column_values import dollars, outcome_of, searched, tags_of
 from .contents import unpacked
 from .filters import Filter, check_integer, with_words
 from .rows import decoded
@@ -113,9 +113,8 @@ class Trace:
 def calls(connection: Connection, wanted: Filter, words: str | None, limit: int) -> list[CallSummary]:
     """Returns the newest calls that are wanted."""
     check_integer(limit, 1, "limit")
-    wanted.check()
     dialect = connection.dialect.name
-    statement = select(*_SUMMARY).where(records.c.kind == "call", *wanted.conditions(dialect))
+    statement = select(*_SUMMARY).where(records.c.kind == "call", *wanted.checked().conditions(dialect))
     if words is not None:
         of_text = select(messages.c.record).where(messages.c.content.in_(with_words(dialect, words)))
         statement = statement.where(records.c.id.in_(of_text))
@@ -149,6 +148,24 @@ def trace(connection: Connection, trace_id: str) -> Trace:
     return Trace(nodes[first.trace_id], is_cut)
 
 
+def ids(connection: Connection, beginning: str, limit: int) -> list[str]:
+    """Returns the first ids of records that begin with a text."""
+    check_integer(limit, 1, "limit")
+    beginning = searched(beginning, "beginning")
+    column: Any = records.c.trace_id
+    if connection.dialect.name == "postgresql":
+        column = column.collate("C")
+    found: list[str] = []
+    after = column >= beginning
+    while len(found) < limit:  # step by step along the index: a record that replaces another one has its id too
+        row = connection.execute(select(records.c.trace_id).where(after).order_by(column).limit(1)).first()
+        if row is None or not row.trace_id.startswith(beginning):
+            break
+        found.append(row.trace_id)
+        after = column > row.trace_id
+    return found
+
+
 def records_of(connection: Connection, rows: Sequence[Any]) -> list[TraceRecord]:
     """Returns the records of rows, with their contents."""
     bodies: dict[int, dict[int, bytes]] = {row.id: {} for row in rows}
@@ -177,6 +194,8 @@ def scores_of(connection: Connection, ids: Sequence[str]) -> dict[str, tuple[Tra
 
 def score(connection: Connection, trace_id: str, name: str, value: float, comment: str | None, now: float) -> None:
     """Adds a score, or replaces that of the same name."""
+    name = searched(name, "name")
+    comment = None if comment is None else searched(comment, "comment")
     if not name:
         raise InvalidInputError("a score needs a name", path="name")
     if not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -212,7 +231,7 @@ def _below(connection: Connection, root: Any) -> tuple[list[Any], bool]:
 
 
 def _row_of(connection: Connection, trace_id: str) -> Any:
-    return _FIND_RECORD.first(connection, trace_id=trace_id)
+    return _FIND_RECORD.first(connection, trace_id=searched(trace_id, "trace_id"))
 
 
 def _summary(row: Any) -> CallSummary:

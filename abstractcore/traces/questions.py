@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
@@ -35,7 +34,6 @@ from .times import When
 
 RERUN_TAG: Final = "rerun_of"
 _LOOPS: Final = ("tools", "correction")
-_REDACTED: Final = re.compile(r"\[\d+ characters\]")
 CallKey: TypeAlias = tuple[str, str]
 """The name of a tool, and its arguments as JSON."""
 
@@ -80,11 +78,11 @@ class StoredQuestion:
     def missing(self) -> str | None:
         """What a stored question lacks; None if it can be asked again."""
         records = self.calls
-        if any(record.call is None for record in records):
+        if any(record.capture == "redacted" for record in (*records, *self.tools)):
+            return "only the sizes of its content were kept"
+        if any(record.call is None for record in records) or any(run.result is None for run in self.tools):
             return "its content was not kept"
         messages = [message for record in records if record.call is not None for message in record.call.messages]
-        if is_redacted(messages) or any(map(_is_redacted_run, self.tools)):
-            return "only the sizes of its content were kept"
         blobs = [part.blob for message in messages for part in message.parts if isinstance(part, MEDIA_PARTS)]
         if any(blob.form == "artifact" or blob.location == "redacted:" for blob in blobs):
             return "its files were not kept"
@@ -184,14 +182,6 @@ def _question(store: TraceStore, id: str) -> StoredQuestion | None:
     return StoredQuestion(record.trace_id, calls, tools, record.seconds) if calls else None
 
 
-def is_redacted(messages: Iterable[Message]) -> bool:
-    """Returns whether the texts of messages were replaced by their sizes: all of them are, or none."""
-    parts = [part for message in messages for part in message.parts]
-    parts += [content for part in parts if isinstance(part, ToolResult) for content in part.content]
-    texts = [part.text for part in parts if isinstance(part, TextPart) and part.text]
-    return bool(texts) and all(_REDACTED.fullmatch(text) for text in texts)
-
-
 def _lost_file(blob: Blob) -> str | None:
     """Returns what became of the file of a part, which is kept as its path and hash; None if it is as it was."""
     if blob.form != "file" or blob.location is None:
@@ -207,13 +197,6 @@ def _lost_file(blob: Blob) -> str | None:
 
 def _is_loop(node: TraceNode) -> bool:
     return isinstance(node.record, InteractionRecord) and node.record.kind in _LOOPS
-
-
-def _is_redacted_run(record: ToolRecord) -> bool:
-    """Returns whether a tool run has no result, or only its size."""
-    if record.result is None:
-        return True
-    return bool(record.result.content) and is_redacted([Message("tool", (record.result,))])
 
 
 def _canonical(arguments: Any) -> str:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from functools import cache
-from operator import attrgetter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from ..errors import SchemaError
@@ -36,6 +34,7 @@ from .column_values import (
     tags_of,
 )
 from .contents import StoredContent, contents_of, deflated, inflated, sha256_of
+from .record_fields import OF_RECORD, RecordFields, defaults, fields_apart, other_fields, without_value
 from .tables import FILES_FROM
 
 _LARGE = 500
@@ -46,12 +45,6 @@ _ROW_BYTES: Final = 1_000
 """About how much memory the columns of a row take."""
 _MOVED = "~"
 """The key of the names of values that are contents, in the order of the positions -1, -2 and so on."""
-_IN_COLUMNS = frozenset(
-    {"trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"}
-    | {"seconds_to_first", "tags", "usage", "cost", "estimated_cost", "call_digest", "reply_digest", "call", "reply"}
-)
-_OF_RECORD = ("model", "provider", "tags", "usage")
-"""Fields of calls and replies that are those of their record, unless written."""
 _KINDS: Final[dict[type, str]] = {CallRecord: "call", InteractionRecord: "interaction", ToolRecord: "tool"}
 _CLASSES: Final[dict[str, Any]] = {kind: cls for cls, kind in _KINDS.items()}
 
@@ -73,7 +66,7 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
     """Returns a record as a row; its texts are found by their words if they are `searchable`."""
     given: Any = record
     cls: type[Any] = type(record)
-    detail = _written(record, _other_fields(cls))
+    detail = _written(record, other_fields(cls))
     contents = _Contents(searchable)
     usage = _NO_USAGE
     if isinstance(record, CallRecord):
@@ -164,15 +157,15 @@ def _reply(reply: ModelReply, record: CallRecord, contents: _Contents) -> bytes:
 
 def _rest(value: Any, without: str, record: CallRecord) -> dict[str, bytes]:
     """Returns the fields of a call or a reply that are neither at their default nor those of its record."""
-    rest = _written(value, _fields_apart(value.__class__, without))
-    for name in _OF_RECORD:
+    rest = _written(value, fields_apart(value.__class__, without))
+    for name in OF_RECORD:
         field = getattr(value, name, _NONE)
         if field is not _NONE and field != getattr(record, name):
             rest[name] = json_of(field)
     return rest
 
 
-def _written(value: Any, fields: _Fields) -> dict[str, bytes]:
+def _written(value: Any, fields: RecordFields) -> dict[str, bytes]:
     """Returns the JSON of the fields of a value that differ from what is not written."""
     return {
         name: json_of(field)
@@ -190,7 +183,7 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
     detail: dict[str, Any] = json.loads(inflated(bytes(row.detail)))
     for number, name in enumerate(detail.pop(_MOVED, ()), 1):
         detail[name] = json.loads(bodies[-number])
-    data: dict[str, Any] = {**_without_value(cls)}
+    data: dict[str, Any] = {**without_value(cls)}
     data |= {"trace_id": row.trace_id, "parent_id": row.parent_id, "outcome": outcome_of(row)}
     data |= {"started_at": float(row.started_at), "seconds": float(row.seconds), "tags": tags_of(row)}
     if cls is ToolRecord:
@@ -222,8 +215,8 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
 
 
 def _filled(rest: dict[str, Any], data: dict[str, Any], cls: type) -> dict[str, Any]:
-    names = {name for name, _ in _defaults(cls)}
-    return {name: data[name] for name in _OF_RECORD if name in names} | rest
+    names = {name for name, _ in defaults(cls)}
+    return {name: data[name] for name in OF_RECORD if name in names} | rest
 
 
 def _with_files(value: Any, bodies: Mapping[int, bytes]) -> Any:
@@ -241,62 +234,6 @@ def _with_files(value: Any, bodies: Mapping[int, bytes]) -> Any:
         return result
 
     return filled(value) if files else value
-
-
-@cache
-def _defaults(cls: type) -> tuple[tuple[str, Any], ...]:
-    """Returns the fields of a class with their defaults; `MISSING` for one that has none."""
-    return tuple((field.name, field.default) for field in fields(cls))
-
-
-@cache
-def _without_value(cls: type) -> Mapping[str, Any]:
-    """Returns the JSON of fields that have no default, and are not written when they are empty."""
-    required = {name for name, default in _defaults(cls) if default is MISSING}
-    values = {name: empty for name, empty in _other_fields(cls).absent if name in required and empty is not MISSING}
-    return {name: [] if empty == () else empty for name, empty in values.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """Fields of a class: `absent` has their names, each with the value that is not written."""
-
-    absent: tuple[tuple[str, Any], ...]
-    of: Callable[[Any], tuple[Any, ...]]
-
-    @classmethod
-    def named(cls, absent: tuple[tuple[str, Any], ...]) -> _Fields:
-        """Returns the fields with these names, of which there are several."""
-        return cls(absent, attrgetter(*(name for name, _ in absent)))
-
-
-@cache
-def _other_fields(cls: type) -> _Fields:
-    """Returns the fields of a record without a column. What is not written is the default, or for a field without one
-    that of an empty field.
-    """
-    in_columns = _IN_COLUMNS | {"tool", *(["kind"] if cls is InteractionRecord else [])}
-    return _Fields.named(
-        tuple(
-            (field.name, _empty(str(field.type)) if field.default is MISSING else field.default)
-            for field in fields(cls)
-            if field.name not in in_columns
-        )
-    )
-
-
-@cache
-def _fields_apart(cls: type, without: str) -> _Fields:
-    """Returns the fields of a call or a reply that its record has not."""
-    return _Fields.named(tuple(each for each in _defaults(cls) if each[0] not in (without, *_OF_RECORD)))
-
-
-def _empty(annotation: str) -> Any:
-    if annotation.startswith("tuple"):
-        return ()
-    if annotation == "bool":
-        return False
-    return None if annotation.endswith("| None") else MISSING
 
 
 _NO_USAGE = Usage()

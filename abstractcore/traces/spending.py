@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..database import Statement
-from .column_values import hour_of, tags_of
+from .column_values import hour_of, searchable, tags_of
 from .tables import SUMS, spend
 
 MOST_VALUES: Final = 1_000
@@ -203,7 +203,7 @@ def _sums(row: Any) -> Sequence[int]:
 
 def _values(key: SpendKey, sums: Iterable[int]) -> dict[str, Any]:
     """Returns the values of a row; PostgreSQL has no texts with a zero byte."""
-    texts = {name: each.replace("\x00", "") if isinstance(each, str) else each for name, each in key._asdict().items()}
+    texts = {name: searchable(each) if isinstance(each, str) else each for name, each in key._asdict().items()}
     return {**texts, **dict(zip(SUMS, sums, strict=True))}
 
 

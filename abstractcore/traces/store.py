@@ -17,11 +17,12 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..schema import Capture
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
-from . import costs, exporting, queries
-from .batches import BatchWriter, ProcessLock
+from . import costs, excerpts, exporting, queries
+from .batches import BatchWriter
 from .costs import CostRow
 from .filters import Filter
-from .keeping import Keeping, Redactor
+from .keeping import Keeping, OpenKeepings, Redactor
+from .process_locks import ProcessLock
 from .pruning import Pruned, Pruner
 from .queries import CallSummary, Trace
 from .rows import EncodedRecord
@@ -34,6 +35,7 @@ _HOW_TO_KEEP = (
     "Keep traces of every program: export ABSTRACTCORE_TRACES=full. "
     f"If they are in another place: export {STORE_VARIABLE}=PLACE."
 )
+_OTHER_PLACE = "Name the file or URL that traces are kept in; without one, it is {file}."
 
 
 class TraceStore(NotCopied):
@@ -60,7 +62,7 @@ class TraceStore(NotCopied):
         self._opening = ProcessLock()
         self._open(Database(self._place))
         self._pruner = Pruner(self._database, keep_days, keep_bytes)
-        self._keepings: list[Keeping] = []
+        self._keepings = OpenKeepings()
 
     @property
     def database(self) -> Database:
@@ -81,17 +83,18 @@ class TraceStore(NotCopied):
         Raises `ConfigurationError` for a place without traces, and what the constructor and methods that read raise.
         """
         file = _file_of(place)
+        hint = _HOW_TO_KEEP if place is None else _OTHER_PLACE.format(file=_file_of(None))
         if file is not None:
             if not file.exists():
-                raise ConfigurationError(f"no traces are kept in {file}: there is no such file", hint=_HOW_TO_KEEP)
+                raise ConfigurationError(f"no traces are kept in {file}: there is no such file", hint=hint)
             if file_has_table(file, records.name) is False:
-                raise ConfigurationError(f"{file} has no traces", hint=_HOW_TO_KEEP)
+                raise ConfigurationError(f"{file} has no traces", hint=hint)
         store = cls(place, keep_days=keep_days, keep_bytes=keep_bytes)
         if file is None:
             try:
                 has_traces = store._database.read(lambda connection: inspect(connection).has_table(records.name))
                 if not has_traces:
-                    raise ConfigurationError("the database has no traces", hint=_HOW_TO_KEEP)
+                    raise ConfigurationError("the database has no traces", hint=hint)
             except BaseException:
                 store.close()
                 raise
@@ -100,7 +103,7 @@ class TraceStore(NotCopied):
     @property
     def losses(self) -> int:
         """How many records were lost: the sum of `lost` of all its `keep`."""
-        return sum(keeping.lost for keeping in self._keepings)
+        return self._keepings.losses
 
     def keep(self, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
         """Keeps the records of calls, interactions and tool runs from now on: until `close`, or the end of `with`.
@@ -115,9 +118,7 @@ class TraceStore(NotCopied):
 
     def keep_for(self, recorder: Recorder, capture: Capture = "redacted", *, redact: Redactor | None = None) -> Keeping:
         """Keeps the records of a recorder, such as `services.records`, as `keep` does."""
-        keeping = Keeping(self._write, recorder, capture, redact)
-        self._keepings.append(keeping)
-        return keeping
+        return Keeping(self._write, recorder, capture, redact, self._keepings)
 
     def calls(
         self,
@@ -146,18 +147,46 @@ class TraceStore(NotCopied):
         """Returns the whole tree that a record is in; raises `InvalidInputError` if it is not stored."""
         return self.database.read(lambda connection: queries.trace(connection, trace_id))
 
-    def costs(self, *, by: Sequence[str] = ("model",), since: When = "7d", until: When = None) -> list[CostRow]:
+    def ids(self, beginning: str, *, limit: int = 10) -> list[str]:
+        """Returns the ids of records that begin with a text, at most `limit`, in their order."""
+        return self.database.read(lambda connection: queries.ids(connection, beginning, limit))
+
+    def excerpts(self, text: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Returns, by their ids, the parts of calls' texts around the words of a search. Each is a tuple whose texts at
+        odd indexes are the words. Raises `InvalidInputError` if there are no words.
+        """
+        return self.database.read(lambda connection: excerpts.excerpts(connection, text, trace_ids))
+
+    def costs(
+        self,
+        *,
+        by: Sequence[str] = ("model",),
+        since: When = "7d",
+        until: When = None,
+        model: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        failed: bool | None = None,
+    ) -> list[CostRow]:
         """Returns sums of costs, the dearest first, by "model", "provider", "operation", "outcome", "hour", "day" (in
         UTC), "tool", or a tag such as "tag:team".
 
         The outcome of an answer that was thrown away and asked for again is "discarded", that of attempts which others
         followed "retried". A group is None for calls without the tag. The hours of `since` and `until` count whole.
+        `model`, `tags` and `failed` choose calls as in `calls`.
 
-        Sums by at most one tag do not read the calls, and stay when these are removed. Raises `InvalidInputError` for
-        another name.
+        Sums with at most one tag and any outcome do not read the calls, and stay when these are removed. Raises
+        `InvalidInputError` for another name.
         """
-        since, until = self._time(since, "since"), self._time(until, "until")
-        return self.database.read(lambda connection: costs.costs(connection, by, since, until))
+        wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, None, tags, failed)
+        return self.database.read(lambda connection: costs.costs(connection, by, wanted))
+
+    def names(self, of: str) -> list[str]:
+        """Returns the names of "model", "provider", "operation", "tool" or "tag", or the values of a tag such as
+        "tag:team", that calls have or had, in their order.
+
+        They are those of the sums of costs, which stay. Raises `InvalidInputError` for another text.
+        """
+        return self.database.read(lambda connection: costs.names(connection, of))
 
     def score(self, trace_id: str, name: str, value: float, comment: str | None = None) -> None:
         """Adds a score to a record, or replaces that of the same name.
@@ -166,13 +195,24 @@ class TraceStore(NotCopied):
         """
         self.database.write(lambda connection: queries.score(connection, trace_id, name, value, comment, time.time()))
 
-    def export(self, path: str | Path, *, since: When = None, until: When = None) -> int:
-        """Writes records, oldest first, to a file that must not exist; returns how many.
+    def export(
+        self,
+        path: str | Path,
+        *,
+        since: When = None,
+        until: When = None,
+        model: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        failed: bool | None = None,
+    ) -> int:
+        """Writes records, oldest first, to a file that must not exist; returns how many. They are calls, interactions
+        and tool runs.
 
         A path that ends with ".parquet" gets a table of the columns, others JSON lines: a record with its scores in
         each. Raises `MissingExtraError` for a table without pyarrow, and `OSError`.
         """
-        return exporting.export(self.database, Path(path), self._time(since, "since"), self._time(until, "until"))
+        since, until = self._time(since, "since"), self._time(until, "until")
+        return exporting.export(self.database, Path(path), Filter(since, until, model, None, tags, failed).checked())
 
     def prune(self) -> Pruned:
         """Removes what is older than `keep_days`, and the oldest records above `keep_bytes`."""

@@ -63,16 +63,18 @@ class Tables:
     scores: Table
 
 
-def _tables(*, postgresql: bool) -> Tables:
-    metadata = MetaData()
-    by_month: dict[str, Any] = {"postgresql_partition_by": "LIST (month)"}
+_BY_MONTH: Final[dict[str, Any]] = {"postgresql_partition_by": "LIST (month)"}
+
+
+def _records(metadata: MetaData, *, postgresql: bool) -> Table:
+    text_in_order = Text(collation="C") if postgresql else Text()
     records = Table(
         "traces_records",
         metadata,
         Column("id", _number, autoincrement=False),
         Column("month", Integer, nullable=False),
         Column("kind", Text, nullable=False),
-        Column("trace_id", Text, nullable=False),
+        Column("trace_id", text_in_order, nullable=False),
         Column("parent_id", Text),
         Column("provider", Text, nullable=False),
         Column("model", Text, nullable=False),
@@ -95,10 +97,14 @@ def _tables(*, postgresql: bool) -> Tables:
         PrimaryKeyConstraint(*(("id", "month") if postgresql else ("id",))),
         Index("traces_records_by_trace", "trace_id"),
         Index("traces_records_by_time", "started_at"),
-        **by_month,
+        **_BY_MONTH,
     )
     has_parent = records.c.parent_id.is_not(None)
     Index("traces_records_by_parent", records.c.parent_id, sqlite_where=has_parent, postgresql_where=has_parent)
+    return records
+
+
+def _contents(metadata: MetaData, *, postgresql: bool) -> Table:
     contents = Table(
         "traces_contents",
         metadata,
@@ -112,8 +118,11 @@ def _tables(*, postgresql: bool) -> Tables:
     )
     if postgresql:
         Index("traces_contents_by_word", contents.c.search, postgresql_using="gin")
-        Sequence(IDS, metadata=metadata)
-    messages = Table(
+    return contents
+
+
+def _messages(metadata: MetaData, *, postgresql: bool) -> Table:
+    return Table(
         "traces_messages",
         metadata,
         Column("record", _number, nullable=False),
@@ -123,9 +132,12 @@ def _tables(*, postgresql: bool) -> Tables:
         PrimaryKeyConstraint(*(("record", "position", "month") if postgresql else ("record", "position"))),
         Index("traces_messages_by_content", "content"),
         sqlite_with_rowid=False,
-        **by_month,
+        **_BY_MONTH,
     )
-    spend = Table(
+
+
+def _spend(metadata: MetaData) -> Table:
+    return Table(
         "traces_spend",
         metadata,
         Column("tag", Text, primary_key=True),
@@ -140,7 +152,10 @@ def _tables(*, postgresql: bool) -> Tables:
         *(Column(name, _number, nullable=False) for name in SUMS),
         sqlite_with_rowid=False,
     )
-    scores = Table(
+
+
+def _scores(metadata: MetaData) -> Table:
+    return Table(
         "traces_scores",
         metadata,
         Column("trace_id", Text, primary_key=True),
@@ -150,6 +165,16 @@ def _tables(*, postgresql: bool) -> Tables:
         Column("at", _time, nullable=False),
         sqlite_with_rowid=False,
     )
+
+
+def _tables(*, postgresql: bool) -> Tables:
+    metadata = MetaData()
+    records = _records(metadata, postgresql=postgresql)
+    contents = _contents(metadata, postgresql=postgresql)
+    messages = _messages(metadata, postgresql=postgresql)
+    spend, scores = _spend(metadata), _scores(metadata)
+    if postgresql:
+        Sequence(IDS, metadata=metadata)
     index_of_words = DDL(f"CREATE VIRTUAL TABLE IF NOT EXISTS {TEXTS} USING fts5(text, content='')")
     event.listen(metadata, "after_create", index_of_words.execute_if(dialect="sqlite"))
     return Tables(Schema("traces_version", metadata, VERSION), records, contents, messages, spend, scores)

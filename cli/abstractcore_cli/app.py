@@ -17,8 +17,8 @@ from .configuration_commands import config
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
-from .plugin_commands import command_of, found_commands
-from .reporting import usage_reported
+from .plugin_commands import check_installed, command_of, found_commands
+from .reporting import reported, usage_reported
 from .tracing import costs, traces
 
 
@@ -40,6 +40,9 @@ class Commands(TyperGroup):
         """Returns the command that the first argument names; one that is not our own is found in other packages."""
         if args and args[0] not in self.commands:
             self.add_found()
+        if args and args[0] not in self.commands:
+            with reported(as_json=ctx.obj):
+                check_installed(args[0])
         return super().resolve_command(ctx, args)
 
     def add_found(self) -> None:

@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import abstractcore
@@ -21,6 +20,7 @@ from .plugins import ConnectionArguments, connected, registry
 from .reporting import reported, response_json
 from .screen import note, prints_to_stderr, write
 from .toolbox import ToolArguments, final_result, is_final, toolbox
+from .tracing.amounts import dollars
 
 
 def piped_text(hint: str) -> str | None:
@@ -45,7 +45,6 @@ _LOOP_ENDS = {
     "max_rounds": "the limit of rounds is reached",
     "max_calls": "the limit of tool calls is reached",
 }
-_LEAST_SHOWN = Decimal("0.000001")
 
 
 def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
@@ -88,13 +87,11 @@ def _took(response: abstractcore.GenerateResponse[Any]) -> str:
 
 
 def _cost(response: abstractcore.GenerateResponse[Any]) -> str:
-    """The cost to a millionth of a dollar; "about" if it is an estimate; why it is not known."""
+    """The exact cost; "about" if it is an estimate; why it is not known."""
     if response.cost is None:
         return f"unknown cost ({response.cost_reason})" if response.cost_reason else "unknown cost"
-    if not response.cost:
-        return "$0"
-    about = "about " if response.cost_source == "estimate" else ""
-    return f"{about}${response.cost:.6f}" if response.cost >= _LEAST_SHOWN else f"{about}less than ${_LEAST_SHOWN:f}"
+    about = "about " if response.cost and response.cost_source == "estimate" else ""
+    return f"{about}{dollars(response.cost)}"
 
 
 def _count(tokens: int | None) -> str:

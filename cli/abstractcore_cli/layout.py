@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 _GAP = 2
 _INDENT = "  "
 _LEAST_NAME = 2
 _LEAST_LAST = 30
 """The last column is wrapped to this width, but no narrower, so that a table fits."""
+_LEAST_CROPPED = 8
 _LEAST_VALUE = 30
 """Values with less room beside their names are printed below them."""
 
 
 def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yields a line of headers, and the lines of the rows.
+    """Yields a line of headers, and the lines of the rows."""
+    yield from chain.from_iterable(table_rows(headers, rows, width))
+
+
+def table_rows(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[list[str]]:
+    """Yields the lines of the headers, and those of each row.
 
     Where the table is too wide, its last column is wrapped; then names, which are in the first column, stand on lines
     of their own if they are long; then all do, with the other cells and their headers below.
@@ -28,12 +35,38 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
         others[-1] = max(min(others[-1], _LEAST_LAST), min(others[-1], beside - first - sum(others[:-1])))
         first = min(first, beside - sum(others))
     if first < min(widths[0], _LEAST_NAME):
-        yield headers[0]
+        yield [headers[0]]
         for row in rows:
-            yield from _record(headers, row, width)
+            yield [*_record(headers, row, width)]
         return
     for row in (headers, *rows):
-        yield from _row(row, [first, *others])
+        yield [*_row(row, [first, *others])]
+
+
+def cropped(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], width: int, least: Mapping[str, int]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Returns a table that fits a width, if possible: columns are cropped in the order of `least`, which has the width
+    that each keeps; with 0, a column without room for some characters is left out.
+    """
+    sizes = {header: max(map(cell_len, (header, *cells))) for header, *cells in zip(headers, *rows, strict=True)}
+    for name, kept in least.items():
+        excess = sum(sizes.values()) + _GAP * (len(sizes) - 1) - width
+        if excess > 0:
+            sizes[name] = min(sizes[name], max(kept, sizes[name] - excess))
+            if sizes[name] < max(kept, _LEAST_CROPPED) and not kept:
+                del sizes[name]
+    indexes = [index for index, header in enumerate(headers) if header in sizes]
+    limits = [sizes[headers[index]] for index in indexes]
+    lines = [[_crop(row[index], limit) for index, limit in zip(indexes, limits, strict=True)] for row in rows]
+    return [headers[index] for index in indexes], lines
+
+
+def _crop(text: str, width: int) -> str:
+    """Returns the beginning of a text that is wider."""
+    if cell_len(text) <= width:
+        return text
+    return f"{set_cell_size(text, width - 1).rstrip()}…"
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:

@@ -13,6 +13,7 @@ from .file_losses import ReadFile, losses, read_file
 from .plugins import ConnectionArguments, connected
 from .reporting import exit_code, plan_json, print_error, reported
 from .screen import note, show_table, write
+from .tracing.amounts import dollars
 
 _HEADERS = ("file", "type", "size", "sent", "tokens", "lost", "reason")
 
@@ -105,8 +106,8 @@ def _estimate(plan: abstractcore.Plan) -> str:
     text, cost = f"about {plan.estimated_input_tokens or 0:,} tokens of input", plan.estimated_cost
     if cost is None:
         return text
-    most = "" if cost.high is None else f" to ${cost.high:.6f}"
-    return f"{text}, ${cost.low:.6f}{most} with the answer"
+    most = "" if cost.high is None else f" to {dollars(cost.high)}"
+    return f"{text}, {dollars(cost.low)}{most} with the answer"
 
 
 def _row(read: ReadFile) -> tuple[str, ...]:

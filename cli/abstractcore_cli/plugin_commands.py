@@ -16,12 +16,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from abstractcore import PluginError
+from abstractcore import MissingExtraError, PluginError
+from abstractcore.schema import checkout_hint
 
 from .parameters import EPILOG
 from .reporting import reported
 
 GROUP = "abstractcore.commands"
+PROJECTS = {"runs": "./packages/abstractruntime"}
+"""Projects of this repository with commands, by the names of these: they say what to install where they are missing."""
 
 
 def found_commands() -> dict[str, str]:
@@ -53,6 +56,14 @@ def _entry_points() -> Iterator[str]:
                     yield file.read()
             except OSError:  # a distribution without entry points
                 continue
+
+
+def check_installed(name: str) -> None:
+    """Raises `MissingExtraError` for a command of a package of this repository that is not installed."""
+    if name in PROJECTS:
+        package = PROJECTS[name].rpartition("/")[2]
+        message = f"`abstractcore {name}` is a command of {package}, which is not installed."
+        raise MissingExtraError(message, hint=checkout_hint(PROJECTS[name]))
 
 
 def command_of(name: str, target: str) -> TyperCommand | TyperGroup:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout, suppress
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -90,20 +91,36 @@ def complain(message: str, hint: str | None) -> None:
         _print(hint, "")
 
 
-def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints a table on a terminal, with whole names at any width; tab-separated lines elsewhere."""
+def show_table(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    crop: Mapping[str, int] | None = None,
+    below: Iterable[Sequence[tuple[str, str]]] = (),
+) -> None:
+    """Prints a table on a terminal, with whole names at any width; tab-separated lines elsewhere.
+
+    `crop` has the columns, by their headers, that are shortened in this order where the table is too wide, with the
+    width that each keeps; 0 for one that may be left out. `below` has a line of pieces for each row, as those of
+    `show_lines`: it is shown below the row on a terminal.
+    """
     cells = [[" ".join(shown(cell).split()) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             write("\t".join(row) + "\n")
         return
-    from .layout import table_lines
+    from .layout import cropped, table_rows
 
     console = _console(sys.stdout)
-    first, *lines = table_lines([shown(header) for header in headers], cells, console.width)
-    _print_line(console, (first, "dim"))
-    for line in lines:
-        _print_line(console, (line, ""))
+    if crop is not None:
+        headers, cells = cropped(headers, cells, console.width, crop)
+    first, *groups = table_rows([shown(header) for header in headers], cells, console.width)
+    for line in first:
+        _print_line(console, (line, "dim"))
+    for lines, pieces in zip_longest(groups, below):
+        for line in lines:
+            _print_line(console, (line, ""))
+        if pieces:
+            _print_line(console, *((shown(text), style) for text, style in pieces))
 
 
 def show_group(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -44,6 +44,7 @@ from .responses.running import RunningResponses
 from .responses.websockets import WebSockets
 from .routes import ROUTES, dialect_of_path
 from .stored_state import StoredState
+from .telemetry import ServerTelemetry
 from .tools.servers import ApprovedToolCalls, MCPServers
 
 _UNKNOWN_HOST = (
@@ -90,7 +91,9 @@ class Application:
         self._ledger: BudgetLedger | None = None
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._telemetry = ServerTelemetry()
         self.state = self._new_state(first)
+        self._telemetry.follow(first, self.state.services)
         self.state.guards.connect()
 
     def _new_state(self, settings: Settings, registry: Registry | None = None) -> ServerState:
@@ -135,6 +138,7 @@ class Application:
         state = self._new_state(settings, registry=before.services.registry)
         try:
             _check(state)
+            self._telemetry.follow(settings, state.services)
             state.guards.connect()
         except BaseException:
             self._soon(self._retire(state, before))
@@ -193,6 +197,7 @@ class Application:
             await self._accounts.wait_until_settled(self.state.settings.limits.drain_seconds)
             await self.state.mcp.close()
             await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
+            await asyncio.to_thread(self._telemetry.close)
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await self._approved.wait_until_saved()

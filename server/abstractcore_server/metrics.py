@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 
+from abstractcore.budgets import BudgetState
 from abstractcore.private_files import private
 from abstractcore.schema import CostSums
 
@@ -94,6 +95,12 @@ _FAMILIES = {
     "cost_estimated_dollars_total": ("counter", "About what calls cost that ended without reporting it."),
     "cost_unknown_calls_total": ("counter", "Calls whose cost is neither known nor estimated."),
 }
+_BUDGET_FAMILIES = {
+    "limit": "What the calls of a budget may cost in its window.",
+    "spent": "What the calls of a budget have cost in its window.",
+    "reserved": "What the running calls of a budget may cost.",
+}
+"""By the fields of the state of a budget."""
 _log = logging.getLogger("abstractcore.server")
 
 
@@ -182,6 +189,16 @@ class Metrics:
             shown = "+Inf" if limit == float("inf") else f"{limit:g}"
             samples[f"_bucket{_labels([('le', shown)])}"] = below
         return samples | {"_sum": self.counts.seconds, "_count": below}
+
+
+def budget_gauges(states: Iterable[BudgetState]) -> str:
+    """Returns how much of budgets is used."""
+    found = {_labels([("budget", state.budget)]): state for state in states}
+    return "".join(
+        _family(f"budget_{name}_dollars", "gauge", about, {each: float(getattr(found[each], name)) for each in found})
+        for name, about in _BUDGET_FAMILIES.items()
+        if found
+    )
 
 
 def _family(name: str, kind: str, about: str, samples: Mapping[str, float]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -13,10 +15,12 @@ from typing import Any, Final, NamedTuple
 from pydantic_core import to_json
 
 from abstractcore import __version__
+from abstractcore.database import DatabaseError
 from abstractcore.errors import NotFoundError
 from abstractcore.schema import WireResponse
 
 from .context import APIRoute, Handler, RequestContext, RouteTable
+from .metrics import budget_gauges
 from .responses.websockets import open_websocket
 
 OWN: Final = "AbstractCore"
@@ -331,12 +335,20 @@ def _response(description: str, kind: str, schema: Mapping[str, Any] | None) -> 
     return {"description": description, "content": {kind: {} if schema is None else {"schema": schema}}}
 
 
+_log = logging.getLogger("abstractcore.server")
 _METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def metrics(context: RequestContext) -> WireResponse:
-    """Returns the counts of all processes for Prometheus."""
-    return WireResponse(200, context.headers({"content-type": _METRICS_TYPE}), context.state.metrics.text().encode())
+    """Returns the counts of all processes, and the budgets of the configuration, for Prometheus."""
+    state = context.state
+    try:
+        budgets = budget_gauges(await asyncio.to_thread(state.budgets.states))
+    except DatabaseError as error:  # the counts do not need it
+        _log.warning("the budgets are not in /metrics: %s", error)
+        budgets = ""
+    text = state.metrics.text() + budgets
+    return WireResponse(200, context.headers({"content-type": _METRICS_TYPE}), text.encode())
 
 
 async def health(context: RequestContext) -> WireResponse:

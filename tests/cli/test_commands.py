@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore_cli.app import app
-from abstractcore_cli.plugin_commands import found_commands
+from abstractcore_cli.plugin_commands import GROUP, found_commands
+from tests.documents import ROOT
 
 GREET = '''
 def greet(name: str) -> None:
@@ -53,6 +56,20 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 def run(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(app, [*arguments])
     return result.exit_code, result.output
+
+
+def test_commands_of_packages_that_are_not_installed_say_what_to_install(monkeypatch):
+    monkeypatch.setattr("abstractcore_cli.app.found_commands", dict)
+    for project in (ROOT / "packages").glob("*/pyproject.toml"):
+        entry_points = tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("entry-points", {})
+        for name in entry_points.get(GROUP, {}):
+            for more in (["list"], ["--help"], []):
+                code, output = run(name, *more)
+                assert (code, f"`abstractcore {name}` is a command of {project.parent.name}" in output) == (2, True)
+                assert f"pip install ./packages/{project.parent.name};" in output
+    code, output = run("runs", "list", "--json")
+    assert (code, json.loads(output)["error"]["type"]) == (2, "MissingExtraError")
+    assert "No such command 'run'" in run("run")[1]
 
 
 def test_commands_of_the_server_are_found():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from abstractcore_cli.layout import fact_lines, table_lines, wrapped
+from abstractcore_cli.layout import cropped, fact_lines, table_lines, wrapped
 from tests.chaos_server import answer
 
 HEADERS = ("acme", "context", "$ in", "note")
@@ -49,6 +49,30 @@ def test_long_name_has_a_line_of_its_own_above_its_cells():
         "                              costs less than this",
         "acme-6       1M       ?       -",
     ]
+
+
+def test_columns_are_cropped_in_their_order_until_the_table_fits():
+    crop = {"note": 0, "acme": 12}
+    assert list(table_lines(*cropped(HEADERS, ROWS, 70, crop), 70)) == [
+        "acme                                 context  $ in    note",
+        "acme/acme-command-reasoning-08-2025  256k     0.0375  see acme-6, whi…",
+        "acme-6                               1M       ?       -",
+    ]
+    assert list(table_lines(*cropped(HEADERS, ROWS, 40, crop), 40)) == [
+        "acme                     context  $ in",
+        "acme/acme-command-reas…  256k     0.0375",
+        "acme-6                   1M       ?",
+    ]
+
+
+@given(st.lists(st.tuples(cell, cell, cell), max_size=4), st.integers(1, 60))
+def test_cropped_cells_begin_as_they_did_and_others_are_whole(rows, width):
+    headers, lines = cropped(("one", "two", "three"), rows, width, {"three": 0, "one": 4})
+    for row, line in zip(rows, lines, strict=True):
+        assert line[1] == row[1]
+        assert all(row[index].startswith(line[index].removesuffix("…").rstrip()) for index in range(len(line)))
+    size = sum(max(map(cell_len, column)) + 2 for column in zip(headers, *lines, strict=True)) - 2
+    assert size <= width or (headers == ["one", "two"] and all(cell_len(line[0]) <= 4 for line in lines))
 
 
 def test_cells_of_a_narrow_table_are_below_the_name_with_their_headers():

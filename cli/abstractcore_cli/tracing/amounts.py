@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from abstractcore.traces import CostSums
 
-_LEAST_SHOWN: Final = Decimal("0.000001")
+_PICODOLLAR: Final = Decimal("0.000000000001")
+_DECIMALS_OF_CENTS: Final = 6
+_ENOUGH: Final = Context(prec=60)
 UNKNOWN: Final = "unknown"
 
 
 def dollars(amount: Decimal) -> str:
-    """Returns an amount, to a millionth of a dollar where it is small."""
+    """Returns an amount to the last digit, so that sums agree with what they are of: with at least two decimals, or six
+    below a dollar.
+    """
     if not amount:
         return "$0"
-    if amount < _LEAST_SHOWN:
-        return f"<${_LEAST_SHOWN:f}"
-    return f"${amount:.6f}" if amount < 1 else f"${amount:,.2f}"
+    if amount < _PICODOLLAR:
+        return f"<${_PICODOLLAR:f}"
+    exact = amount.quantize(_PICODOLLAR, ROUND_HALF_UP, _ENOUGH).normalize(_ENOUGH)
+    decimals = max(2 if amount >= 1 else _DECIMALS_OF_CENTS, -int(exact.as_tuple().exponent))
+    return f"${exact:,.{decimals}f}"
 
 
 def cost_of(known: Decimal | None, estimated: Decimal | None) -> str:
@@ -59,9 +65,10 @@ def seconds(duration: float) -> str:
     return f"{duration:.2f} s" if duration < 100 else f"{duration:,.0f} s"
 
 
-def moment(time: float) -> str:
+def moment(time: float, *, without_year: bool = False) -> str:
     """Returns a time of this time zone; that of a clock that is wrong as a number."""
     try:
-        return datetime.fromtimestamp(time).isoformat(sep=" ", timespec="seconds")
+        text = datetime.fromtimestamp(time).isoformat(sep=" ", timespec="seconds")
+        return text.partition("-")[2] if without_year else text
     except (ValueError, OverflowError, OSError):
         return f"{time:.0f}"

@@ -35,7 +35,10 @@ _Tag = Annotated[
 _Failed = Annotated[bool, typer.Option("--failed", help="Calls that ended without a result.")]
 _Limit = Annotated[int, typer.Option(min=1, max=1_000_000, help="The most calls.")]
 _Id = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of a call, an interaction or a tool run.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="ID", help="The id of a call, an interaction or a tool run, or its beginning.", show_default=False
+    ),
 ]
 _Text = Annotated[
     str,
@@ -124,13 +127,35 @@ def export(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file that does not exist yet.", show_default=False)],
     since: _Since = None,
     until: _Until = None,
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
     store: _Store = None,
     as_json: Json = False,
 ) -> None:
-    """Write records to a file, oldest first: JSON lines, or a table if its name ends with .parquet."""
-    from .lists import export_records
+    """Write records to a file, oldest first: JSON lines, or a table if its name ends with .parquet.
 
-    export_records(path, since, until, store, as_json=as_json)
+    Interactions and tool runs are records too.
+    """
+    from .lists import export_records
+    from .stores import CallChoice
+
+    export_records(path, CallChoice(since, until, model, tuple(tag or ()), failed), store, as_json=as_json)
+
+
+@traces.command("score", epilog=EPILOG)
+def score(
+    trace: _Id,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What is scored, such as good.", show_default=False)],
+    value: Annotated[float, typer.Argument(metavar="NUMBER", help="How much of it.", show_default=False)],
+    comment: Annotated[str | None, typer.Option(metavar="TEXT", help="Why.")] = None,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """Add a score to a record, or replace that of the same name."""
+    from .lists import score_record
+
+    score_record(trace, name, value, comment, store, as_json=as_json)
 
 
 @traces.command("prune", epilog=EPILOG)
@@ -209,6 +234,9 @@ def sum_costs(
         str, typer.Option(metavar="TIME", help="Not before this: 7d or 12h ago, or 2026-11-01 in UTC.")
     ] = "7d",
     until: _Until = None,
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
     store: _Store = None,
     as_json: Json = False,
 ) -> None:
@@ -224,8 +252,9 @@ def sum_costs(
         _refuse_options(context, command)
         return
     from .spending import show_costs
+    from .stores import CallChoice
 
-    show_costs(by or ["model"], since, until, store, as_json=as_json)
+    show_costs(by or ["model"], CallChoice(since, until, model, tuple(tag or ()), failed), store, as_json=as_json)
 
 
 def _refuse_options(context: typer.Context, command: str) -> None:

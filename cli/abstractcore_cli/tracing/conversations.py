@@ -16,7 +16,6 @@ from abstractcore.schema import (
     ToolResult,
     to_data,
 )
-from abstractcore.traces import is_redacted
 
 Line: TypeAlias = list[tuple[str, str]]
 _LONGEST: Final = 200
@@ -50,7 +49,7 @@ class Conversation:
                 if record.call is None:
                     lacking.add(NOT_KEPT)
                 else:
-                    if is_redacted(_messages(record)):
+                    if record.capture == "redacted":
                         lacking.add(REDACTED)
                     yield from self._of_call(record)
         for sentence in sorted(lacking):

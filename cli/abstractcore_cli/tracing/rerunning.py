@@ -10,7 +10,8 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from string import hexdigits
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -28,6 +29,9 @@ from .stores import CallChoice, opened
 
 if TYPE_CHECKING:
     from abstractcore import LLM, Services
+    from abstractcore.traces import TraceStore
+
+_LEAST_BEGINNING: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +49,10 @@ def rerun(options: RerunOptions, connection: ConnectionArguments, place: str | N
         most = _amount(options.most)
         if connection.provider is None and connection.model is None:
             raise InvalidInputError("no model is named", hint="Write --model PROVIDER/MODEL.")
-        found = find_questions(store, **options.choice.arguments())
+        arguments: dict[str, Any] = {**options.choice.arguments(), "text": _id(store, options.choice.text)}
+        found = find_questions(store, **arguments)
         if not found:
-            raise InvalidInputError("no stored question matches", hint="Run `abstractcore traces list`.")
+            raise InvalidInputError("no stored question matches", hint=options.choice.why_none(store))
         able = [question for question in found if question.missing is None]
         for question in found:
             if question.missing is not None:
@@ -69,6 +74,14 @@ def rerun(options: RerunOptions, connection: ConnectionArguments, place: str | N
         show_reruns(reruns, found, is_stopped=is_stopped, as_json=as_json)
         if is_stopped or any(each.error is not None for each in reruns):
             raise typer.Exit(1)
+
+
+def _id(store: TraceStore, text: str | None) -> str | None:
+    """Returns the id that begins with a text, if that is long enough not to be a word, and only one does."""
+    if text is None or len(text) < _LEAST_BEGINNING or not set(text) <= set(hexdigits):
+        return text
+    ids = store.ids(text, limit=2)
+    return ids[0] if len(ids) == 1 else text
 
 
 @contextmanager

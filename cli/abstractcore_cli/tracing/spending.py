@@ -11,7 +11,7 @@ from ..reporting import json_line, reported
 from ..screen import can_show, note, screen_width, show_table, shown, write
 from .amounts import counted, dollars, sums
 from .bars import ASCII, UNICODE, stacked_bar
-from .stores import opened
+from .stores import CallChoice, lacking_tag, opened
 
 if TYPE_CHECKING:
     from abstractcore.traces import CostRow, CostSums, TraceStore
@@ -30,24 +30,29 @@ _LOST: Final = {
 }
 
 
-def show_costs(by: Sequence[str], since: str, until: str | None, place: str | None, *, as_json: bool) -> None:
+def show_costs(by: Sequence[str], choice: CallChoice, place: str | None, *, as_json: bool) -> None:
     """Prints the sums of each group: times in their order, others the dearest first."""
     with reported(as_json=as_json), opened(place) as store:
         names = [name for given in by for name in given.split(",") if name]
-        rows = store.costs(by=names, since=since, until=until)
+        rows = store.costs(by=names, **choice.filters())
         times = [name for name in names if name in _TIMES]
         rows.sort(key=lambda row: [row.group[name] or "" for name in times])
         total = _total(rows)
-        lost = _lost(store, since, until) if "tool" not in names else {}
+        lost = _lost(store, choice) if "tool" not in names else {}
         if as_json:
             data = {"by": names, "rows": [_facts(row) for row in rows], "total": _amounts(total)}
             outcomes = {outcome: _amounts(costs) for outcome, costs in lost.items()}
             write(json_line({**data, "without_result": outcomes, "exit_code": 0}))
             return
         if not rows:
-            note(f"No calls since {since}.")
+            is_all = choice.model is None and not choice.tags and not choice.failed
+            note(f"No calls since {choice.since}." if is_all else choice.why_none(store))
             return
         _show(names, rows)
+        for name in names:
+            tag = name.removeprefix("tag:")
+            if tag != name and (lacking := lacking_tag(store, tag)):
+                note(f"No call has the tag {tag}; {lacking}")
         note(f"total: {sums(total)}")
         for outcome, costs in lost.items():
             note(f"of it, {_LOST[outcome]}: {sums(costs)}")
@@ -89,9 +94,9 @@ def _numbers(row: CostRow) -> tuple[str, ...]:
     )
 
 
-def _lost(store: TraceStore, since: str, until: str | None) -> dict[str, CostSums]:
+def _lost(store: TraceStore, choice: CallChoice) -> dict[str, CostSums]:
     """Returns what was spent without a result that was used, by outcome."""
-    rows = store.costs(by=["outcome"], since=since, until=until)
+    rows = store.costs(by=["outcome"], **choice.filters())
     found = {row.group["outcome"] or "": row.costs for row in rows}
     return {outcome: found[outcome] for outcome in _LOST if outcome in found}
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.cells import cell_len
 
 import abstractcore
-from abstractcore import CallRecord, InvalidInputError, ToolRecord, TraceRecord
-from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore import CallRecord, ToolRecord, TraceRecord
 
 from ..layout import wrapped
 from ..reporting import json_line, reported
@@ -22,20 +21,18 @@ from .conversations import Conversation, shortened
 
 if TYPE_CHECKING:
     from abstractcore.schema import MediaDecision
-    from abstractcore.traces import Trace, TraceNode, TraceStore
+    from abstractcore.traces import Trace, TraceNode
 
 _GAP: Final = 2
 _LEAST_BAR, _MOST_BAR = 8, 60
-_SEARCHED: Final = 10_000
-"""How many ids are compared with one that is not stored."""
 
 
 def show_trace(id: str, place: str | None, *, as_json: bool) -> None:
     """Prints the tree that a record is in, and its conversation."""
-    from .stores import opened
+    from .stores import opened, record_id
 
     with reported(as_json=as_json), opened(place) as store:
-        trace = _found(store, id)
+        trace = store.trace(record_id(store, id))
         if as_json:
             write(json_line({"trace": _data(trace), "exit_code": 0}))
             return
@@ -43,17 +40,6 @@ def show_trace(id: str, place: str | None, *, as_json: bool) -> None:
         show_facts(f"trace {trace.root.record.trace_id}", _facts(trace))
         show_lines(_tree_lines(trace, ink, screen_width()))
         show_lines(Conversation().lines(node.record for node in trace))
-
-
-def _found(store: TraceStore, id: str) -> Trace:
-    try:
-        return store.trace(id)
-    except InvalidInputError:
-        latest = store.calls(limit=_SEARCHED)
-        known = {call.trace_id for call in latest} | {call.parent_id for call in latest if call.parent_id}
-        near = nearest_names(id, known)
-        hint = did_you_mean(near) if near else "Run `abstractcore traces list`."
-        raise InvalidInputError(f"no record {id!r:.60} is stored", path="ID", hint=hint) from None
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from abstractcore.errors import CorruptFileError
 from abstractcore.schema import MediaPart
 
 from ..common.content import check_unchanged, source_of
+from ..common.extras import missing_module
 from ..common.stopping import StopCheck
 from .reader import Frame, VideoInfo, VideoReader
 from .selection import FrameChoice, choose_frames
@@ -47,8 +48,10 @@ class DecodedVideo:
         return FrameChoice(tuple(frames), tuple(missed), *about)
 
     def _frame(self, time: float, sharpness: float, width: int, height: int, pixels: bytes) -> Frame:
-        from PIL import Image
-
+        try:
+            from PIL import Image
+        except ImportError as error:
+            raise missing_module(error, "Reading videos", "video") from error
         if max(width, height) > self._max_side:  # the process may be hostile: frames are kept in memory
             raise CorruptFileError(
                 f"{self._source} cannot be read: its decoder sent a larger frame than it may.", source=self._source

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from typing import Final
 
-from abstractcore.budgets import Budget
+from abstractcore.budgets import Budget, BudgetState
 from abstractcore.ports import BudgetLedger
 
 from ..configuration.settings import BY_KEY, BudgetSettings
@@ -39,6 +39,12 @@ class RequestBudgets:
         key = grant.key_id
         names = [name for name, each in self._settings.items() if each.is_for(key)]
         return [*(self._shared.get(name) or self._of_key(name, key) for name in names), *grant.budgets]
+
+    def states(self) -> list[BudgetState]:
+        """Returns how much of the budgets of the configuration is used, without those that have a sum for each key, tag
+        or model: there may be any number of these. Waits for the ledger.
+        """
+        return [budget.state() for budget in self._shared.values() if budget.by is None and budget.per != "call"]
 
     def _budget_of_key(self, name: str, key: str | None) -> Budget:
         whose = _WITHOUT_KEY if key is None else key

@@ -84,10 +84,7 @@ class StoredKeys:
         key = await self._valid(credential_of(request))
         if key is None:
             raise AuthenticationError("this key is not valid here")
-        budgets = tuple(
-            Budget(usd, per, name=f"key {key.name} per {per}", unpriced=self._unpriced, ledger=self.ledger)
-            for per, usd in key.limits.dollars.items()
-        )
+        budgets = key_budgets(key, self.ledger, self._unpriced)
         return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", budgets=budgets, limits=key.limits)
 
     async def _valid(self, secret: str) -> AccessKey | None:
@@ -199,3 +196,11 @@ def _store_with_keys(url: str | None) -> Store | None:
 def _unavailable() -> RequestRefused:
     error = ServerError("keys cannot be checked at the moment")
     return RequestRefused(503, error, retry_after=str(_RETRY_SECONDS))
+
+
+def key_budgets(key: AccessKey, ledger: DatabaseLedger, unpriced: Unpriced = "refuse") -> tuple[Budget, ...]:
+    """Returns the budgets of a key: its limits of dollars."""
+    return tuple(
+        Budget(usd, per, name=f"key {key.name} per {per}", unpriced=unpriced, ledger=ledger)
+        for per, usd in key.limits.dollars.items()
+    )

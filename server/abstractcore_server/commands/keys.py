@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -18,6 +18,8 @@ from abstractcore_cli.toolkit import json_line, note, reported, show_table, writ
 
 if TYPE_CHECKING:
     from ..store import AccessKey, IssuedKey, Keys
+
+_DOLLARS = ("$/day", "spent today", "$/month", "spent this month")
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
@@ -84,14 +86,18 @@ def show_keys(database: str | None, *, as_json: bool) -> None:
     """Prints all keys, without their secrets."""
     with reported(as_json=as_json), _open_keys(database) as keys:
         found = keys.all()
+        spent = _spent(keys, found)
         if as_json:
-            write(json_line({"keys": [_as_data(key) for key in found], "exit_code": 0}))
+            data = [
+                _as_data(key) | {"spent": {per: f"{usd:f}" for per, usd in spent[key.name].items()}} for key in found
+            ]
+            write(json_line({"keys": data, "exit_code": 0}))
         elif not found:
             note("there are no keys; to make one: abstractcore keys create NAME")
         else:
-            dollars = ("$/day", "$/month") if any(key.limits.dollars for key in found) else ()
+            dollars = _DOLLARS if any(key.limits.dollars for key in found) else ()
             headers = ("name", "begins with", "models", "requests/min", "tokens/min", "at once", "expires", "state")
-            rows = [_row(key, with_dollars=bool(dollars)) for key in found]
+            rows = [_row(key, spent[key.name] if dollars else None) for key in found]
             show_table((*headers, *dollars), rows)
 
 
@@ -135,12 +141,28 @@ def _as_data(key: AccessKey) -> dict[str, object]:
     return {**asdict(key), "limits": limits, **times, "state": _state(key)}
 
 
-def _row(key: AccessKey, *, with_dollars: bool) -> Sequence[str]:
+def _spent(keys: Keys, found: Sequence[AccessKey]) -> dict[str, dict[str, Decimal]]:
+    """Returns what the calls of keys with limits of dollars have cost in this day and this month, by their names."""
+    from abstractcore.budgets import DatabaseLedger
+
+    from ..access.stored_keys import key_budgets
+
+    ledger = DatabaseLedger(keys.database) if any(key.limits.dollars for key in found) else None
+    return {
+        key.name: {}
+        if ledger is None
+        else {str(budget.per): budget.state().spent for budget in key_budgets(key, ledger)}
+        for key in found
+    }
+
+
+def _row(key: AccessKey, spent: Mapping[str, Decimal] | None) -> Sequence[str]:
     limits = (key.limits.requests_per_minute, key.limits.tokens_per_minute, key.limits.parallel)
     models = "all" if key.models is None else ", ".join(key.models)
     counts = ["-" if each is None else str(each) for each in limits]
-    given = (key.limits.usd_per_day, key.limits.usd_per_month) if with_dollars else ()
-    dollars = ["-" if each is None else f"{each:f}" for each in given]
+    given = key.limits.dollars
+    amounts = [] if spent is None else [each.get(per) for per in ("day", "month") for each in (given, spent)]
+    dollars = ["-" if each is None else f"{each:f}" for each in amounts]
     return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key), *dollars)
 
 

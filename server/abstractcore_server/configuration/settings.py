@@ -293,6 +293,9 @@ class ServerSettings:
     fetch_urls: bool = False
     """Whether files that clients name by URL are downloaded, from public addresses only, for providers that do not read
     URLs themselves."""
+    otel: bool = False
+    """Whether calls have spans and metrics of OpenTelemetry, by the providers of the process: those that a program has
+    set, or `opentelemetry-instrument abstractcore serve`."""
     tls_certificate: str | None = None
     """The path of a certificate with its chain, as PEM. With it, the server speaks HTTPS."""
     tls_key: str | None = None

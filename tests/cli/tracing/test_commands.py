@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 from abstractcore import from_json
 from abstractcore.traces import TraceStore
-from tests.cli.tracing.traces import a_call, a_store, invoke
+from abstractcore.traces.rows import encoded
+from tests.cli.tracing.traces import HOSTILE, a_call, a_store, invoke
 from tests.core.traces.stores import NOON, remove, write
 from tests.documents import ROOT
 from tests.postgresql import PostgreSQL
@@ -72,7 +74,13 @@ def test_list_json_has_exact_costs(place):
 
 
 def test_search_finds_words_of_messages(place):
-    assert ids(invoke("traces", "search", "Invoice", "--store", place)) == ["failed-1"]
+    found = invoke("traces", "search", "Invoice", "--store", place)
+    assert (ids(found), found.stdout.splitlines()[0].rpartition("\t")[2]) == (["failed-1"], "invoice 17")
+    as_json = json.loads(invoke("traces", "search", "meeting", "--json", "--store", place).stdout)
+    assert {call["trace_id"]: call["excerpt"] for call in as_json["calls"]} == {
+        "call-1": f"When is the {' '.join(HOSTILE.split())} meeting?",
+        "call-2": f"When is the {' '.join(HOSTILE.split())} meeting?",
+    }
     nothing = invoke("traces", "search", "unicorn", "--store", place)
     assert (nothing.exit_code, nothing.stdout) == (0, "")
     assert nothing.stderr == "No call matches. Only content kept in full is found.\n"
@@ -177,6 +185,37 @@ def test_tail_prints_what_is_stored_later_although_it_began_earlier(place, monke
     assert (result.exit_code, ids(result)) == (130, ["other-1", "long", "next"])
 
 
+@pytest.mark.process
+def test_tail_prints_what_another_program_has_begun_to_write_before(postgresql: PostgreSQL, monkeypatch):
+    a_store(postgresql.url)
+    store, other = TraceStore(postgresql.url), TraceStore(postgresql.url)
+    for each in (store, other):  # which makes the partition of the month
+        write(each, a_call(at=NOON - 10))
+    late = {"late": encoded(a_call(trace_id="late", model="slow", at=NOON + 10), searchable=True)}
+    with ExitStack() as written:
+
+        def begin() -> None:
+            connection = written.enter_context(other.database.writing())
+            other._writer._write(connection, late)
+            with store.database.writing() as another:
+                another.exec_driver_sql("SELECT nextval('traces_ids') FROM generate_series(1, 5000)")
+            write(store, a_call(trace_id="next", at=NOON + 11))
+
+        waits = iter([begin, written.close])
+
+        def wait(seconds: float) -> None:
+            act = next(waits, None)
+            if act is None:
+                raise KeyboardInterrupt
+            act()
+
+        monkeypatch.setattr("abstractcore_cli.tracing.lists.time.sleep", wait)
+        result = invoke("traces", "tail", "--last", "1", "--store", postgresql.url)
+    other.close()
+    remove(store)
+    assert (result.exit_code, ids(result)) == (130, ["other-1", "next", "late"])
+
+
 def test_export_writes_a_file_once(place, tmp_path):
     file = str(tmp_path / "traces.jsonl")
     result = invoke("traces", "export", file, "--store", place)
@@ -248,7 +287,7 @@ def of_a_later_version(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "code", "message"),
     [
-        (no_file, 2, r"no traces are kept in .*: there is no such file.\nKeep traces of every program: export ABS"),
+        (no_file, 2, r"no traces are kept in .*: there is no such file.\nName the file or URL that traces are kept in"),
         (not_a_database, 1, "is not a SQLite database"),
         (of_another_program, 2, "has no traces"),
         (of_a_later_version, 2, "has version 99 of the tables"),
@@ -262,6 +301,78 @@ def test_database_that_cannot_be_read_is_an_error_and_left_as_it_is(place, chang
     assert (result.exit_code, result.stdout) == (code, "")
     assert re.search(message, result.stderr)
     assert (Path(place).read_bytes() if Path(place).exists() else None) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("list --tag taem=office", "No call matches; stored tags: team"),
+        ("list --tag team=ofice", "No call matches; stored values of the tag team: office, lab"),
+        ("list --model smal", "No call matches; stored models: small, large"),
+        ("list --model vendor/larg", "No call matches; stored models: large, small"),
+        ("list --model large --failed", "No call matches."),
+        ("search again --model smal", "No call matches; stored models: small, large"),
+        ("tail --no-follow --model smal", "No call matches; stored models: small, large"),
+        ("export FILE --model smal", "No call matches; stored models: small, large"),
+    ],
+)
+def test_value_that_no_call_has_names_those_that_are_stored(place, tmp_path, options, note):
+    result = invoke("traces", *options.replace("FILE", f"{tmp_path}/file.jsonl").split(), "--store", place)
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, note)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ("--by tag:taem", "No call has the tag taem; stored tags: team"),
+        ("--model smal", "No call matches; stored models: small, large"),
+        ("--tag team=ofice", "No call matches; stored values of the tag team: office, lab"),
+        ("--since 2100-01-01", "No calls since 2100-01-01."),
+    ],
+)
+def test_costs_of_what_no_call_has_name_what_is_stored(place, options, note):
+    result = invoke("costs", *options.split(), "--store", place)
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, note)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [
+        ("--model vendor/small", [["small", "$0.002000"]]),
+        ("--model small --by provider", [["vendor", "$0.002000"]]),
+        ("--tag team=lab", [["large", "$0.500000"]]),
+        ("--tag team=office", [["(tools)", "$0.010000"], ["small", "$0.002000"]]),
+        ("--failed", [["small", "-"]]),
+        ("--tag team=office --by tag:user", [["(none)", "$0.012000"]]),
+    ],
+)
+def test_costs_of_some_calls(place, options, rows):
+    result = invoke("costs", *options.split(), "--store", place)
+    assert [line.split("\t")[:2] for line in result.stdout.splitlines()] == rows
+
+
+def test_export_of_some_calls(place, tmp_path):
+    for options, ids in (
+        ("--model large", {"other-1"}),
+        ("--tag team=office", {"call-1", "call-2", "tool-1", "loop-1"}),
+    ):
+        file = tmp_path / f"{len(ids)}.jsonl"
+        assert invoke("traces", "export", str(file), *options.split(), "--store", place).exit_code == 0
+        written = [json.loads(line)["record"] for line in file.read_text(encoding="utf-8").splitlines()]
+        assert {record["trace_id"] for record in written} == ids
+
+
+def test_beginning_of_an_id_names_a_record(place):
+    assert "trace loop-1" in invoke("traces", "show", "call-2", "--store", place).stdout
+    assert "trace failed-1" in invoke("traces", "show", "fai", "--store", place).stdout
+    several = invoke("traces", "show", "call", "--store", place)
+    assert (several.exit_code, several.stderr) == (
+        2, "error: ID: several records have ids that begin with 'call'.\nWrite more of one: call-1, call-2.\n",
+    )  # fmt: skip
+    assert invoke("traces", "score", "oth", "good", "0.5", "--comment", "short", "--store", place).stderr == (
+        "other-1: good 0.5\n"
+    )
+    assert "good 0.5: short" in invoke("traces", "show", "other", "--store", place).stdout
 
 
 def test_tag_without_a_value_is_a_usage_error(place):

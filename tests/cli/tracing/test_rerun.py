@@ -109,6 +109,19 @@ def test_verification_of_the_call_is_made_again(place, answers, tmp_path):
     assert rows(rerun(place, "total"))[0][-1] == "0 agreed, 1 doubtful (was 1 agreed, 0 doubtful)"
 
 
+def test_question_is_named_by_the_beginning_of_an_id(place, answers):
+    store = TraceStore.existing(place)
+    (call,) = store.calls(text="sky")
+    store.close()
+    answers("It is blue.")
+    assert rerun(place, call.trace_id[:12]).stdout.startswith(call.trace_id)
+
+
+def test_value_that_no_question_has_names_those_that_are_stored(place, answers):
+    answers()
+    assert rerun(place, "--tag", "taem=a").stderr.splitlines()[1] == "No call matches; stored tags: team"
+
+
 def test_redacted_traces_say_what_is_missing(place, answers):
     answers()
     result = rerun(place, "--tag", "team=secret")

@@ -50,6 +50,27 @@ def test_waterfall_and_bars_have_the_room_that_is_left(place):
     assert max(map(len, f"{tree}\n{costs}".splitlines())) <= 100
 
 
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_each_call_has_one_line_and_what_was_searched_is_marked(tmp_path, columns):
+    store = TraceStore(tmp_path / "traces.db")
+    calls = [
+        a_call(f"Where is lamp {number}?", trace_id=f"{number}{'a' * 31}", model="a-model-with-a-long-name-2026-11-29",
+               tags={"team": "office", "user": "somebody"}, at=NOON + number)
+        for number in range(3)
+    ]  # fmt: skip
+    write(store, *calls)
+    store.close()
+    place = str(tmp_path / "traces.db")
+    listed = plain(on_screen("traces", "list", "--store", place, columns=columns)).splitlines()
+    assert len([line for line in listed if line]) == 4
+    assert max(map(len, listed)) <= columns
+    id = listed[1].split()[0].removesuffix("…")
+    assert f"trace 2{'a' * 31}" in plain(on_screen("traces", "show", id, "--store", place, columns=columns))
+    found = on_screen("traces", "search", "lamp", "--store", place, columns=columns)
+    assert len([line for line in plain(found).splitlines() if line]) == 7
+    assert re.search(r"Where is \x1b\[[0-9;]*m.*lamp\x1b\[", found)
+
+
 def bars(text: str) -> list[str]:
     return [line for line in text.splitlines() if BARS & set(line)]
 

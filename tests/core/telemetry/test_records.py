@@ -34,8 +34,10 @@ from abstractcore import (
     from_json,
     subscribe,
     to_json,
+    tool,
 )
 from abstractcore.schema import ErrorRecord
+from abstractcore.testing import ScriptedReply
 from tests.chaos_server import (
     CUT,
     HANG,
@@ -230,6 +232,26 @@ def test_redacted_record_shows_sizes_instead_of_content(call_style, server, conn
     assert [message.text for message in record.call.messages] == ["[8 characters]", "[20 characters]"]
     assert record.reply.text == "[25 characters]"
     assert "open sesame" not in repr(record)
+
+
+def test_records_say_how_much_content_was_asked_for(services):
+    received = {capture: [] for capture in ("off", "redacted", "full")}
+    subscriptions = [services.records.subscribe(found.append, each, "all") for each, found in received.items()]
+    replies = [ScriptedReply.tool_call("look", {}), "There."]
+    llm = create_llm("scripted", replies=replies, services=services)
+    llm.generate("Where?", tools=[tool(read_only=True)(look)], run_tools=True)
+    assert all(subscription.flush(30) for subscription in subscriptions)
+    for capture, found in received.items():
+        assert [type(record).__name__ for record in found] == [
+            "CallRecord", "ToolRecord", "CallRecord", "InteractionRecord",
+        ]  # fmt: skip
+        assert {record.capture for record in found} == {capture}
+        assert {from_json(to_json(record)).capture for record in found} == {capture}
+
+
+def look() -> str:
+    """Looks."""
+    return "It is there."
 
 
 def test_messages_of_foreign_exceptions_count_as_content(call_style, server, connect, services):

@@ -201,17 +201,21 @@ def test_existing_opens_what_is_there(place: Path):
         store.close()
 
 
-def test_existing_neither_makes_a_file_nor_tables(tmp_path: Path):
+def test_existing_neither_makes_a_file_nor_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     missing, other = tmp_path / "folder" / "traces.db", tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE poems (text)")
     connection.close()
     content = other.read_bytes()
     for name in (missing, f"sqlite:///{missing}"):
-        with pytest.raises(ConfigurationError, match="there is no such file"):
+        with pytest.raises(ConfigurationError, match="there is no such file") as raised:
             TraceStore.existing(name)
-    with pytest.raises(ConfigurationError, match="has no traces"):
+        assert str(raised.value.hint).startswith("Name the file or URL that traces are kept in; without one, it is /")
+    with pytest.raises(ConfigurationError, match=r"has no traces\. Name the file or URL"):
         TraceStore.existing(other)
+    monkeypatch.setattr("abstractcore.traces.store.data_folder", lambda: tmp_path / "data")
+    with pytest.raises(ConfigurationError, match="Keep traces of every program: export ABSTRACTCORE_TRACES=full"):
+        TraceStore.existing()
     assert not missing.parent.exists()
     assert other.read_bytes() == content
 

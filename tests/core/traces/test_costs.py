@@ -265,6 +265,59 @@ def test_million_tag_values_leave_a_bounded_table(store: TraceStore):
     assert sum(row.calls for row in rows) == 5_000
 
 
+@pytest.mark.parametrize("most_values", [2, 1_000])
+def test_sums_of_some_calls_are_those_of_the_calls_that_are_found(
+    store: TraceStore, monkeypatch: pytest.MonkeyPatch, most_values: int
+):
+    monkeypatch.setattr("abstractcore.traces.spending.MOST_VALUES", most_values)
+    teams = ("office", "lab", "field", "sea")
+    calls = [
+        a_call(cost=str(number), model=model, tags={"team": team, "user": "ann"}, outcome=outcome)
+        for number, (model, team, outcome) in enumerate(
+            [
+                (model, team, outcome)
+                for model in ("small", "large")
+                for team in teams
+                for outcome in ("done", "failed")
+            ],
+            1,
+        )
+    ]
+    tool = ToolRecord("t", "l", "small", "1", "function", "done", NOON, 1.0, tags={"team": "lab"}, cost=Decimal(100))
+    write(store, *calls, tool)
+    for filters in (
+        {"model": "small"},
+        {"model": "vendor/large", "failed": True},
+        *({"model": "small", "tags": {"team": team}} for team in teams),
+        {"model": "large", "tags": {"team": "sea", "user": "ann"}, "failed": False},
+        {"model": "large", "tags": {"team": "none"}},
+    ):
+        found = sum((call.cost for call in store.calls(**filters) if call.cost), Decimal(0))
+        for by in (["model"], ["tag:team"], ["tag:user", "day"]):
+            assert sum((row.costs.known for row in store.costs(by=by, since=NOON, **filters)), Decimal(0)) == found
+
+
+def test_names_are_those_of_the_sums(store: TraceStore):
+    write(
+        store,
+        a_call(tags={"team": "office", "user": "ann"}),
+        a_call(model="large", provider="other", tags={"team": "lab"}),
+        ToolRecord("tool-1", "loop-1", "calendar", "1", "function", "done", NOON, 1.0, tags={"team": "field"}),
+    )
+    found = {of: store.names(of) for of in ("model", "provider", "operation", "tool", "tag", "tag:team", "tag:other")}
+    assert found == {
+        "model": ["large", "small"],
+        "provider": ["other", "vendor"],
+        "operation": ["chat"],
+        "tool": ["calendar"],
+        "tag": ["team", "user"],
+        "tag:team": ["field", "lab", "office"],
+        "tag:other": [],
+    }
+    with pytest.raises(InvalidInputError, match="there are no names of 'colour'"):
+        store.names("colour")
+
+
 @pytest.mark.parametrize("by", ["price", "tag:", "tag", 3])
 def test_unknown_name_is_an_error(store: TraceStore, by: Any):
     with pytest.raises(InvalidInputError, match="cannot be summed by"):

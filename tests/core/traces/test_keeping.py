@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,29 @@ def test_invalid_options_are_errors(store: TraceStore, recorder: Recorder, captu
         store.keep_for(recorder, capture, redact=redact)
 
 
+def test_store_drops_what_is_closed_and_keeps_the_number_of_its_losses(failing: Failing, recorder: Recorder):
+    failing.error = DatabaseError("the server is gone")
+    for number in range(1, 4):
+        with failing.keep_for(recorder, "full"):
+            subscriber_of(recorder)(a_call())
+        assert failing.losses == number
+    assert [*failing._keepings] == []  # pyright: ignore[reportPrivateUsage]
+    failing.error = None
+    kept = failing.keep_for(recorder, "full")
+    assert ([*failing._keepings], failing.losses) == ([kept], 3)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_losses_of_several_threads_are_all_counted():
+    count = keeping.LossCount()
+    firsts: list[bool] = []
+    threads = [threading.Thread(target=lambda: firsts.extend([count.add(1) for _ in range(5_000)])) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (count.count, firsts.count(True)) == (20_000, 1)
+
+
 def test_keeping_is_not_pickled(store: TraceStore, recorder: Recorder):
     with store.keep_for(recorder) as kept, pytest.raises(InvalidInputError, match="neither copied nor pickled"):
         pickle.dumps(kept)
@@ -277,7 +301,8 @@ def test_services_of_a_program_keep_traces_as_their_environment_says(tmp_path: P
         for _ in range(2):
             create_llm("scripted", replies=["Yes."], services=services).generate(f"Is it {number}?")
         services.close()
-    store = environment_module._stores.pop(str(place))  # pyright: ignore[reportPrivateUsage]
+    stores = environment_module._stores  # pyright: ignore[reportPrivateUsage]
+    (store,) = [stores.pop(settings) for settings in [*stores] if settings.place == str(place)]
     store.close()
     assert [len(store.calls(text=text)) for text in ("0", "1")] == [2, 2]
     store.close()
@@ -286,6 +311,54 @@ def test_services_of_a_program_keep_traces_as_their_environment_says(tmp_path: P
 def test_environment_with_another_value_is_an_error(recorder: Recorder):
     with pytest.raises(ConfigurationError, match="ABSTRACTCORE_TRACES is 'yes'"):
         keep_traces({"ABSTRACTCORE_TRACES": "yes"}, recorder)
+
+
+def test_environment_bounds_what_is_kept(tmp_path: Path, recorder: Recorder):
+    place = tmp_path / "traces.db"
+    environment = {"ABSTRACTCORE_TRACES": "off", "ABSTRACTCORE_TRACES_STORE": str(place)}
+    environment |= {"ABSTRACTCORE_TRACES": "full", "ABSTRACTCORE_TRACES_KEEP_DAYS": "0.5"}
+    keep_traces(environment, recorder)
+    stores = environment_module._stores  # pyright: ignore[reportPrivateUsage]
+    (store,) = [stores.pop(settings) for settings in [*stores] if settings.place == str(place)]
+    receive = subscriber_of(recorder)
+    receive(a_call(at=time.time()))
+    receive(a_call(at=time.time() - 86_400))
+    store.close()
+    again = TraceStore.existing(place)
+    assert len(again.calls()) == 1
+    again.close()
+
+
+@pytest.mark.parametrize(("name", "value"), [("DAYS", "a week"), ("DAYS", "nan"), ("BYTES", "1.5"), ("BYTES", "-1")])
+def test_bounds_of_the_environment_that_are_no_numbers_are_errors(recorder: Recorder, name: str, value: str):
+    with pytest.raises(ConfigurationError, match=f"ABSTRACTCORE_TRACES_KEEP_{name} is '{value}'"):
+        keep_traces({"ABSTRACTCORE_TRACES": "full", f"ABSTRACTCORE_TRACES_KEEP_{name}": value}, recorder)
+
+
+def test_threads_that_keep_traces_of_a_place_at_once_share_a_store(
+    tmp_path: Path, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+):
+    opened: list[TraceStore] = []
+    both = threading.Barrier(2)
+
+    def slow(*arguments: Any, **bounds: Any) -> TraceStore:
+        opened.append(TraceStore(*arguments, **bounds))
+        return opened[-1]
+
+    def keep() -> None:
+        both.wait(SECONDS)
+        keep_traces(environment, recorder)
+
+    monkeypatch.setattr(environment_module, "_stores", {})
+    monkeypatch.setattr(environment_module, "TraceStore", slow)
+    environment = {"ABSTRACTCORE_TRACES": "full", "ABSTRACTCORE_TRACES_STORE": str(tmp_path / "traces.db")}
+    threads = [threading.Thread(target=keep) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (store,) = opened
+    store.close()
 
 
 def test_store_of_the_environment_that_cannot_be_used_fails_no_program(

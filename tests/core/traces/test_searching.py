@@ -69,6 +69,31 @@ def test_calls_are_found_by_words(store: TraceStore):
         store.calls(text="*?")
 
 
+@pytest.mark.parametrize(
+    ("question", "words", "excerpt"),
+    [
+        ("When does the Café open?", "CAFé open", ("When does the ", "Café", " ", "open", "?")),
+        ("a  b\n\tc", '"a b"', ("", "a b", " c")),
+        ("state of states", "state", ("", "state", " of states")),
+        ("a 100% sure thing", "100", ("a ", "100", "% sure thing")),
+        (f"{'word ' * 50}here {'more ' * 50}", "here", (f"…{'word ' * 8}", "here", f" {'more ' * 23}…")),
+    ],
+)
+def test_excerpts_have_the_words_in_their_place(store: TraceStore, question: str, words: str, excerpt: tuple[str, ...]):
+    call = a_call(question)
+    write(store, call, a_call("Nothing of it."))
+    assert found(store, text=words) == [call.trace_id]
+    assert store.excerpts(words, [call.trace_id, "unknown"]) == {call.trace_id: excerpt}
+
+
+def test_excerpt_is_of_the_last_message_that_has_the_words(store: TraceStore):
+    call = a_call("The first lamp?", "No lamp.")
+    write(store, call)
+    assert store.excerpts("lamp", [call.trace_id]) == {call.trace_id: ("No ", "lamp", ".")}
+    with pytest.raises(InvalidInputError, match="has no words"):
+        store.excerpts("?", [call.trace_id])
+
+
 def test_words_beside_signs_of_json_are_found(store: TraceStore):
     call = a_call('She said "no\\n" and\ttwice: {"text":"hidden"}\n\U0001f375 caf\u00e9', "A\\ B.")
     write(store, call)
@@ -162,17 +187,61 @@ def test_invalid_score_is_an_error(store: TraceStore, trace_id: str, name: str, 
         store.score(trace_id, name, value)
 
 
+def test_names_with_zero_bytes_are_written_and_looked_for_alike(store: TraceStore):
+    call = a_call(tags={"te\x00am": "off\x00ice"}, cost="1")
+    write(store, call, a_call(cost="2"))
+    for name, value in (("te\x00am", "off\x00ice"), ("team", "office")):
+        assert found(store, tags={name: value}) == [call.trace_id]
+        rows = store.costs(by=[f"tag:{name}"], since=NOON)
+        assert [(row.group, row.costs.known) for row in rows] == [({"tag:team": None}, 2), ({"tag:team": "office"}, 1)]
+    store.score(call.trace_id, "go\x00od", 1, "as it\x00 should be")
+    assert [score.name for score in store.trace(call.trace_id).root.scores] == ["good"]
+
+
+def test_ids_are_found_by_their_beginning(store: TraceStore):
+    write(store, *[a_call(trace_id=id) for id in ("call-1", "call-10", "call-2", "Call-1", "éa", "b%")])
+    assert store.ids("call-1") == ["call-1", "call-10"]
+    assert store.ids("call-", limit=2) == ["call-1", "call-10"]
+    assert [store.ids(each) for each in ("call-3", "C", "é", "b%", "b_", "%")] == [
+        [],
+        ["Call-1"],
+        ["éa"],
+        ["b%"],
+        [],
+        [],
+    ]
+    assert len(store.ids("")) == 6
+
+
+def test_ids_are_looked_up_in_the_index(store: TraceStore):
+    write(store, *[a_call() for _ in range(3)])
+    plan = "EXPLAIN QUERY PLAN" if store.database.dialect == "sqlite" else "SET enable_seqscan = off; EXPLAIN"
+    collation = "" if store.database.dialect == "sqlite" else ' COLLATE "C"'
+    statement = f"SELECT trace_id FROM traces_records WHERE trace_id{collation} >= '0' ORDER BY trace_id{collation}"
+    with store.database.reading() as connection:
+        *before, last = plan.split("; ")
+        for each in before:
+            connection.exec_driver_sql(each)
+        rows = connection.exec_driver_sql(f"{last} {statement} LIMIT 1").all()
+    assert any("traces_records_by_trace" in str(row) or "trace_id_idx" in str(row) for row in rows)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("limit", 0),
-        ("limit", 2**63),
+        ("limit", 2**70),
         ("after", 2**63),
         ("after", "last"),
         ("model", 7),
         ("operation", 7),
         ("text", 7),
         ("tags", {"team": None}),
+        ("tags", {"team": "\ud800"}),
+        ("model", "\ud800"),
+        ("text", "\ud800 word"),
+        ("since", 10**400),
+        ("until", float("nan")),
     ],
 )
 def test_search_for_a_value_of_another_type_is_an_error(store: TraceStore, name: str, value: Any):

@@ -74,6 +74,7 @@ def running(access: StoredKeys, audit_log: Path) -> Iterator[Served]:
         budgets={
             "each": BudgetSettings(0.0002, "day", by="key", keys=("each-*",)),
             "models": BudgetSettings(0.0002, by="model", keys=("group",)),
+            "watched": BudgetSettings(5.0, "day", keys=("watched",)),
             "teams": BudgetSettings(0.0002, by="tag:team", keys=("team-*",)),
         },
     )
@@ -226,6 +227,33 @@ def test_call_of_unknown_price_is_refused_with_what_to_set(served: Served, keys:
     assert (refused.status_code, refused.headers["x-should-retry"]) == (501, "false")
     assert "set `unpriced` of the budget" in refused.json()["error"]["message"]
     assert not served.vendor.requests
+
+
+def test_budgets_of_the_configuration_are_in_the_metrics(
+    served: Served, keys: Keys, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    key = key_with(keys, "watched", None)
+    served.vendor.script(completion())
+    assert ask(served, key).status_code == 200
+
+    def lines() -> list[str]:
+        headers = {"authorization": f"Bearer {key}"}
+        text = httpx2.get(f"{served.url}/metrics", headers=headers, timeout=PATIENCE_SECONDS).text
+        assert "abstractcore_requests_total" in text
+        return [line for line in text.splitlines() if line.startswith("abstractcore_budget_")]
+
+    assert lines() == [
+        'abstractcore_budget_limit_dollars{budget="watched"} 5.0',
+        f'abstractcore_budget_spent_dollars{{budget="watched"}} {float(COST)}',
+        'abstractcore_budget_reserved_dollars{budget="watched"} 0.0',
+    ]
+
+    def broken(*given: object) -> object:
+        raise DatabaseError("the database is gone")
+
+    monkeypatch.setattr(DatabaseLedger, "balance", broken)
+    assert lines() == []
+    assert "the budgets are not in /metrics: the database is gone" in caplog.text
 
 
 def test_sums_survive_a_reload_and_limits_change(served: Served, keys: Keys):

@@ -7,13 +7,17 @@ import os
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from abstractcore import Price, create_llm
+from abstractcore.budgets import DatabaseLedger
 from abstractcore_cli.app import app
+from abstractcore_server.access.stored_keys import key_budgets
 from abstractcore_server.store import Keys, Store
 from tests.documents import ROOT
 
@@ -74,9 +78,18 @@ def test_limits_of_dollars_are_kept_and_listed(data: Path):
     rotated = json_of("rotate", "ann")["key"]["limits"]
     assert rotated == made
     listed = CliRunner().invoke(app, ["keys", "list"]).stdout.splitlines()
-    assert [line.split("\t")[-3:] for line in listed] == [["valid", "0.1", "2.5"], ["valid", "-", "-"]]
+    assert [line.split("\t")[-5:] for line in listed] == [["valid", "0.1", "0", "2.5", "0"], ["valid", *"----"]]
     limits = {key["name"]: key["limits"] for key in json_of("list")["keys"]}
     assert limits == {"ann": made, "plain": dict.fromkeys(made)}
+    store = Store(f"sqlite:///{data}/abstractcore/server.db")
+    (per_day, _) = key_budgets(Keys(store).all()[0], DatabaseLedger(store))
+    with per_day:
+        create_llm("scripted", replies=["Yes."], price=Price(1, 1)).generate("Is it counted?")
+    cost = f"{per_day.state().spent:f}"
+    store.close()
+    assert Decimal(cost) > 0
+    assert [key["spent"] for key in json_of("list")["keys"]] == [{"day": cost, "month": "0"}, {}]
+    assert CliRunner().invoke(app, ["keys", "list"]).stdout.splitlines()[0].endswith(f"\t0.1\t{cost}\t2.5\t0")
     refused = json_of("create", "bob", "--usd-per-day", "0")["error"]
     assert refused["message"].startswith("usd_per_day: expected US dollars above 0")
     assert json_of("create", "bob", "--usd-per-month", "nan")["exit_code"] != 0

@@ -54,6 +54,7 @@ def list_all(wanted: RunFilter, store: str, *, as_json: bool) -> None:
                 )
                 for info, waits in found
             ],
+            {"waits for": 12, "program": 10, "updated": 0},
         )  # fmt: skip
 
 
@@ -76,7 +77,8 @@ def show_run(id: str, store: str, *, as_json: bool) -> None:
             return
         show_table(("run", id), _summary(info))
         write("\n")
-        show_table(("", "after", "what", "took", "tokens", "dollars"), _timeline_cells(records))
+        headers = ("", "after", "what", "took", "tokens", "dollars")
+        show_table(headers, _timeline_cells(records), {"what": 20})
         if waits:
             write("\n")
             show_table(("waits for", "reason", "until", "asked"), [_wait_cells(wait) for wait in waits])
