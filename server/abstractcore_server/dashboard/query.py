@@ -8,18 +8,19 @@ from typing import Final, Literal, cast, get_args
 
 from abstractcore.errors import InvalidInputError
 
-_RANGES: Final = {"1h": "hour", "1d": "hour", "7d": "hour", "30d": "day", "90d": "day", "all": "day"}
+_HOUR: Final = 3_600
+_RANGES: Final = {"1h": _HOUR, "1d": _HOUR, "7d": 6 * _HOUR, "30d": 24 * _HOUR, "90d": 24 * _HOUR, "all": 24 * _HOUR}
+"""The ranges of time, each with the seconds between two points of its charts."""
 _MOST_SKIPPED: Final = 10_000_000
 Order = Literal["newest", "dearest", "slowest"]
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryQuery:
-    """Sums of a time, by hour or day, and by "model", "provider" or a tag such as "tag:team"."""
+    """Sums of a time, for each `step` of seconds, by "model", "provider" or a tag such as "tag:team"."""
 
     since: str | None
-    until: float | None
-    bucket: str
+    step: int
     by: str
 
     @classmethod
@@ -29,7 +30,7 @@ class SummaryQuery:
         by = values.get("by", "model")
         if by not in ("model", "provider") and (not by.startswith("tag:") or by == "tag:"):
             raise InvalidInputError(f"expected model, provider or tag:NAME, got {by[:100]!r}", path="by")
-        return cls(_since(since), None, _RANGES[since], by)
+        return cls(_since(since), _RANGES[since], by)
 
 
 @dataclass(frozen=True, slots=True)

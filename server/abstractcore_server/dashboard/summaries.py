@@ -20,21 +20,19 @@ PAGE_CALLS: Final = 50
 _GROUPS: Final = 7
 """So many groups have lines of their own; the others are one."""
 OTHERS: Final = "(others)"
-_SECONDS: Final = {"hour": 3_600, "day": 86_400}
 _MOST_TIMES: Final = 2_000
 _SUMS: Final = ("known", "estimated", "unknown", "calls", "failed", "input_tokens", "output_tokens")
 
 
 def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
     """Returns the sums of each group over time, and how long its latest calls took."""
-    rows = store.costs(by=[query.bucket, query.by], since=query.since, until=query.until)
-    latest = store.calls(since=query.since, until=query.until, limit=SAMPLED_CALLS)
-    step = _SECONDS[query.bucket]
-    starts = sorted({_start(row, query.bucket) for row in rows} | {_floor(each.started_at, step) for each in latest})
+    rows = store.costs(by=["hour", query.by], since=query.since)
+    latest = store.calls(since=query.since, limit=SAMPLED_CALLS)
+    step = query.step
+    starts = sorted({_start(row, step) for row in rows} | {_floor(each.started_at, step) for each in latest})
     times = _times(starts, step)
     names = _largest(rows, query.by)
     return {
-        "bucket": query.bucket,
         "times": times,
         "groups": [_series(name, rows, query, times, names) for name in _shown(names, rows, query.by)],
         "seconds": [*_durations(latest, query.by, names, times, step)],
@@ -85,9 +83,9 @@ def amount(dollars: Decimal | None) -> str | None:
     return None if dollars is None else f"{dollars:f}"
 
 
-def _start(row: CostRow, bucket: str) -> int:
-    text = row.group[bucket] or ""
-    return int(datetime.fromisoformat(text.replace("Z", "+00:00")).replace(tzinfo=UTC).timestamp())
+def _start(row: CostRow, step: int) -> int:
+    """Returns when the step that the hour of a row is in begins."""
+    return _floor(datetime.strptime(row.group["hour"] or "", "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC).timestamp(), step)
 
 
 def _floor(seconds: float, step: int) -> int:
@@ -131,7 +129,7 @@ def _series(
     known = estimated = Decimal(0)
     for row in rows:
         own = _name(row, query.by)
-        place = places.get(_start(row, query.bucket))
+        place = places.get(_start(row, query.step))
         if place is None or (own if own in names else OTHERS) != name:
             continue
         known += row.costs.known

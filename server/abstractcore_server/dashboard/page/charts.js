@@ -5,6 +5,7 @@ import { element } from "/playground/elements.js";
 import { dollars, seconds, short } from "./format.js";
 
 const HEIGHT = 180;
+const DAY_SECONDS = 86_400;
 const COLOURS = 8;
 const DASHES = [6, 4];
 const drawn = [];
@@ -84,7 +85,7 @@ function plotOf(chart, lines, summary, area, values) {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : chart.format(tick))) }],
+    axes: [{ ...axis, values: (_, ticks) => dates(ticks) }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : chart.format(tick))) }],
     series: [
       {},
       ...lines.map((line) => ({
@@ -121,8 +122,14 @@ function showValues(plot, chart, lines, values) {
     const value = line.values[index];
     return value && plot.series[number + 1].show ? [`${line.name}: ${chart.format(value)}`] : [];
   });
-  const when = new Date(plot.data[0][index] * 1000).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" });
+  const when = new Date(plot.data[0][index] * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
   values.textContent = [when, ...shown].join(" · ");
+}
+
+function dates(ticks) {
+  const areDays = ticks.length < 2 || ticks[1] - ticks[0] >= DAY_SECONDS;
+  const form = areDays ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" };
+  return ticks.map((tick) => new Date(tick * 1000).toLocaleString("en-GB", form));
 }
 
 function legendOf(lines, plot) {

@@ -46,7 +46,7 @@ function bar(node, begin, end) {
     return mark;
   });
   const notes = [seconds(node.seconds)];
-  if (retries.length) notes.push(`${retries.length} failed attempts`);
+  if (retries.length) notes.push(retries.length === 1 ? "1 failed attempt" : `${retries.length} failed attempts`);
   if (node.discarded) notes.push("discarded");
   if (hasFailed(node)) notes.push(node.outcome);
   const name = element("span", { class: "name" }, node.name, element("span", { class: "muted" }, ` ${node.kind}`));
@@ -103,7 +103,7 @@ function factsOf(node) {
     Tokens: isCall ? `${count(node.input_tokens)} in, ${count(node.output_tokens)} out` : null,
     Cached: node.cached_tokens ? count(node.cached_tokens) : null,
     Cost: isCall ? cost(node) : node.cost && dollars(node.cost),
-    "Cost because": node.cost_reason,
+    "Cost unknown": node.cost_reason,
     "Ended by": node.finish,
     Approval: node.approval,
     Source: node.server ? `${node.source}, ${node.server}` : node.source,
@@ -133,10 +133,15 @@ function decisionOf(decision) {
   return element("div", { class: "decision" }, element("h4", {}, decision.source || decision.path), listOf(facts));
 }
 
+// Vendors report the cost of a whole call: that of an attempt is there only if it was told apart.
+function attemptCost(attempt) {
+  return attempt.cost === null && attempt.estimated_cost === null ? "" : cost(attempt);
+}
+
 function attemptsOf(attempts) {
   const heads = ["attempt", "status", "time", "cost", "error"].map((name) => element("th", { scope: "col" }, name));
   const rows = attempts.map((attempt) => {
-    const cells = [attempt.number, attempt.status ?? "", seconds(attempt.seconds), cost(attempt), attempt.error ?? ""];
+    const cells = [attempt.number, attempt.status ?? "", seconds(attempt.seconds), attemptCost(attempt), attempt.error ?? ""];
     return element("tr", {}, ...cells.map((value) => element("td", {}, String(value))));
   });
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
