@@ -1,4 +1,4 @@
-"""Draws docs/dashboard.png and docs/trace.png: `python -m tests.server.dashboard.pictures [FOLDER]`. It needs Chromium."""
+"""Draws docs/dashboard.png and docs/trace.png with Chromium: `python -m tests.server.dashboard.pictures [FOLDER]`."""
 
 from __future__ import annotations
 
