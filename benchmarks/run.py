@@ -16,6 +16,7 @@ import calls
 import capabilities
 import chunk_gaps
 import conversations
+import dashboard
 import databases
 import documents
 import files
@@ -58,6 +59,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "frames": making.frames,
     "tracing": tracing.tracing,
     "traces": traces.traces,
+    "dashboard": dashboard.dashboard,
     "conversation": conversations.conversation,
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,

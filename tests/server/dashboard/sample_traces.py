@@ -26,6 +26,7 @@ from abstractcore.schema import (
     ToolCall,
     ToolRecord,
     ToolResult,
+    TraceRecord,
     Usage,
 )
 from abstractcore.traces import TraceStore
@@ -136,6 +137,21 @@ def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: 
     )
     write(store, first, tool, second, loop)
     store.score(id, "good", 1, comment="checked by hand")
+
+
+def long_loop(store: TraceStore, rounds: int, *, at: float, id: str) -> None:
+    """Writes a loop of so many rounds of a call and a tool run."""
+    records: list[TraceRecord] = []
+    for number in range(rounds):
+        began = at + number / rounds
+        records += [
+            a_call(f"Round {number}", at=began, parent_id=id, seconds=0.5 / rounds),
+            ToolRecord(
+                f"{id[:24]}{number:08x}", id, "lookup", f"{id}-{number}", "function", "done", began, 0.2 / rounds
+            ),
+        ]
+    loop = InteractionRecord(id, None, "tools", "vendor", "small", "done", False, at, 1.0, None, rounds, rounds)
+    write(store, *records, loop)
 
 
 def sample_sound() -> bytes:
