@@ -21,26 +21,55 @@ _GROUPS: Final = 7
 """So many groups have lines of their own; the others are one."""
 OTHERS: Final = "(others)"
 _MOST_TIMES: Final = 2_000
+_DAY_SECONDS: Final = 86_400
 _SUMS: Final = ("known", "estimated", "unknown", "calls", "failed", "input_tokens", "output_tokens")
 
 
 def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
     """Returns the sums of each group over time, and how long its latest calls took."""
-    rows = store.costs(by=["hour", query.by], since=query.since)
+    unit = "hour" if query.step % _DAY_SECONDS else "day"
+    rows = store.costs(by=[unit, query.by], since=query.since)
     latest = store.calls(since=query.since, limit=SAMPLED_CALLS)
     step = query.step
-    starts = sorted({_start(row, step) for row in rows} | {_floor(each.started_at, step) for each in latest})
-    times = _times(starts, step)
+    starts = {text: _floor(_seconds(text), step) for text in {row.group[unit] or "" for row in rows}}
+    times = _times(sorted({*starts.values()} | {_floor(each.started_at, step) for each in latest}), step)
     names = _largest(rows, query.by)
+    places = {time: index for index, time in enumerate(times)}
+    groups = {name: _Group(len(times)) for name in names}
+    for row in rows:
+        name = _name(row, query.by)
+        group = groups.setdefault(name if name in names else OTHERS, _Group(len(times)))
+        place = places.get(starts[row.group[unit] or ""])
+        if place is not None:
+            group.add(place, row)
     return {
         "times": times,
-        "groups": [_series(name, rows, query, times, names) for name in _shown(names, rows, query.by)],
+        "groups": [{"name": name, **group.shown()} for name, group in groups.items()],
         "seconds": [*_durations(latest, query.by, names, times, step)],
         "sampled": len(latest),
         "is_sample": len(latest) == SAMPLED_CALLS,
         "tags": sorted({name for each in latest for name in each.tags}),
         "totals": _totals(rows),
     }
+
+
+class _Group:
+    """The sums of a group: of all its time, and by place in the list of times."""
+
+    def __init__(self, length: int) -> None:
+        self._sums: dict[str, list[float]] = {name: [0] * length for name in _SUMS}
+        self._known = self._estimated = Decimal(0)
+
+    def add(self, place: int, row: CostRow) -> None:
+        """Adds a row."""
+        self._known += row.costs.known
+        self._estimated += row.costs.estimated
+        for name, number in _numbers(row).items():
+            self._sums[name][place] += number
+
+    def shown(self) -> dict[str, Any]:
+        """Returns the sums; totals of amounts as exact texts."""
+        return {**self._sums, "known_total": amount(self._known), "estimated_total": amount(self._estimated)}
 
 
 def calls_page(store: TraceStore, query: CallsQuery) -> dict[str, Any]:
@@ -83,9 +112,9 @@ def amount(dollars: Decimal | None) -> str | None:
     return None if dollars is None else f"{dollars:f}"
 
 
-def _start(row: CostRow, step: int) -> int:
-    """Returns when the step that the hour of a row is in begins."""
-    return _floor(datetime.strptime(row.group["hour"] or "", "%Y-%m-%dT%H:%MZ").replace(tzinfo=UTC).timestamp(), step)
+def _seconds(text: str) -> float:
+    """Returns when an hour or a day of the store's sums begins."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
 def _floor(seconds: float, step: int) -> int:
@@ -116,29 +145,6 @@ def _largest(rows: Iterable[CostRow], by: str) -> list[str]:
     return sorted(totals, key=lambda name: (*(-each for each in totals[name]), name))[:_GROUPS]
 
 
-def _shown(names: Sequence[str], rows: Iterable[CostRow], by: str) -> list[str]:
-    has_others = any(_name(row, by) not in names for row in rows)
-    return [*names, OTHERS] if has_others else [*names]
-
-
-def _series(
-    name: str, rows: Iterable[CostRow], query: SummaryQuery, times: Sequence[int], names: Sequence[str]
-) -> dict[str, Any]:
-    places = {time: index for index, time in enumerate(times)}
-    sums: dict[str, list[Any]] = {each: [0] * len(times) for each in _SUMS}
-    known = estimated = Decimal(0)
-    for row in rows:
-        own = _name(row, query.by)
-        place = places.get(_start(row, query.step))
-        if place is None or (own if own in names else OTHERS) != name:
-            continue
-        known += row.costs.known
-        estimated += row.costs.estimated
-        for each, number in _numbers(row).items():
-            sums[each][place] += number
-    return {"name": name, **sums, "known_total": amount(known), "estimated_total": amount(estimated)}
-
-
 def _numbers(row: CostRow) -> Mapping[str, float]:
     """Returns the sums of a row, as numbers that a chart can draw."""
     return {
@@ -153,10 +159,11 @@ def _numbers(row: CostRow) -> Mapping[str, float]:
 
 
 def _totals(rows: Sequence[CostRow]) -> dict[str, Any]:
+    numbers = [_numbers(row) for row in rows]
     return {
         "known": amount(sum((row.costs.known for row in rows), Decimal(0))),
         "estimated": amount(sum((row.costs.estimated for row in rows), Decimal(0))),
-        **{name: sum(_numbers(row)[name] for row in rows) for name in _SUMS[2:]},
+        **{name: sum(each[name] for each in numbers) for name in _SUMS[2:]},
     }
 
 

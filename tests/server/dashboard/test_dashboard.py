@@ -23,6 +23,7 @@ from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.traces.stores import NOON, a_call, write
 from tests.server.dashboard.sample_traces import LOOP, many_calls, one_loop, sample_sound
 from tests.server.serving import Served, serving
+from tests.server.test_hostile_requests import PATHS_AS_IDS
 
 KEY = "the-key-of-an-admin"
 PNG = (Path(__file__).parents[2] / "media/files/small.png").read_bytes()
@@ -193,6 +194,15 @@ def test_file_is_sent_by_its_hash_as_bytes_without_a_type(api: httpx2.Client):
     assert response.headers["x-content-type-options"] == "nosniff"
     assert api.get(f"/traces/{LOOP}/files/{'0' * 64}").status_code == 404
     assert api.get(f"/traces/{'f' * 32}").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["traces/{}", "traces/{}/files/{}"])
+@pytest.mark.parametrize("hostile", PATHS_AS_IDS)
+def test_ids_that_are_paths_are_not_found(api: httpx2.Client, path: str, hostile: str):
+    quoted = "".join(f"%{byte:02x}" for byte in hostile.encode())
+    for spelling in (quoted, quoted.replace("%2f", "/")):
+        response = api.get(path.format(spelling, spelling))
+        assert response.status_code in (400, 401, 404), spelling  # 401: clients resolve "..", which leaves the API
 
 
 def test_new_calls_are_sent_as_they_are_stored(api: httpx2.Client, store: TraceStore):
