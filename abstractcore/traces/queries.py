@@ -21,7 +21,7 @@ from .filters import Filter, check_integer, with_words
 from .rows import decoded
 from .tables import contents, messages, records, scores
 
-CallOrder: TypeAlias = Literal["newest", "dearest", "slowest"]
+CallOrder: TypeAlias = Literal["newest", "stored", "dearest", "slowest"]
 _MOST_NODES: Final = 10_000
 _CHUNK: Final = 500
 
@@ -116,7 +116,9 @@ def calls(
 ) -> list[CallSummary]:
     """Returns the first calls that are wanted."""
     if order not in _ORDERS:
-        raise InvalidInputError(f"expected 'newest', 'dearest' or 'slowest', got {shown(order)}", path="order")
+        raise InvalidInputError(
+            f"expected 'newest', 'stored', 'dearest' or 'slowest', got {shown(order)}", path="order"
+        )
     check_integer(skip, 0, "skip")
     check_integer(limit, 1, "limit")
     wanted.check()
@@ -252,6 +254,7 @@ _SUMMARY_NAMES: Final = (
 _SPENT: Final = func.coalesce(records.c.cost, 0) + func.coalesce(records.c.estimated_cost, 0)
 _ORDERS: Final = {
     "newest": [records.c.started_at.desc()],
+    "stored": [],
     "dearest": [_SPENT.desc(), records.c.started_at.desc()],
     "slowest": [records.c.seconds.desc(), records.c.started_at.desc()],
 }

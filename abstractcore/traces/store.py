@@ -134,7 +134,8 @@ class TraceStore(NotCopied):
         skip: int = 0,
         limit: int = 100,
     ) -> list[CallSummary]:
-        """Returns calls, newest first; "dearest" and "slowest" are other orders. `skip` leaves the first ones out.
+        """Returns calls, those that began last first; "stored" are those first that were stored last, "dearest" and
+        "slowest" are other orders. `skip` leaves the first ones out.
 
         `text` are words that all occur in one message of a call, or in its input; words in quotes follow each other.
         `failed` chooses calls that ended without a result, or those with one. `after` is the `number` of a call: those

@@ -66,8 +66,7 @@ class Application:
     `access`, clients need a key of `settings.server.database`, or of `settings.keys`; without both, everyone who can
     connect is let in. `admins`, by default the `admin_keys` of the settings, lets in who may see the traces at
     `traces`, by default those of `ABSTRACTCORE_TRACES_STORE`. `shared` is the folder of all processes that answer
-    together. Raises `ConfigurationError` for a
-    database that cannot be used.
+    together. Raises `ConfigurationError` for a database that cannot be used.
     """
 
     def __init__(
@@ -99,7 +98,8 @@ class Application:
         self._ledger: BudgetLedger | None = None
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._traces = OpenedTraces(traces or os.environ.get(STORE_VARIABLE) or None)
+        environment = os.environ if services is None else services.environment
+        self._traces = OpenedTraces(traces or environment.get(STORE_VARIABLE) or None)
         self.state = self._new_state(first)
         self.state.guards.connect()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,13 +21,15 @@ from ..responses.items import compact
 from .nodes import file_of, trace_page
 from .opened_store import OpenedTraces
 from .query import CallsQuery, SummaryQuery
-from .summaries import PAGE_CALLS, call_row, calls_page, summary
+from .summaries import call_row, calls_page, summary
 
 if TYPE_CHECKING:
-    from abstractcore.traces import TraceStore
+    from abstractcore.traces import CallSummary, TraceStore
 
 _POLL_SECONDS: Final = 1.0
 """How often the store is asked for new calls: other processes may write them."""
+_OVERLAP: Final = 200
+"""So many of the latest calls are read each time: those of several processes may become visible in another order."""
 _DOWNLOAD: Final = {
     "content-type": "application/octet-stream",
     "content-disposition": "attachment",
@@ -105,7 +108,9 @@ class NewCalls:
 
     async def send_to(self, connection: ClientConnection) -> None:
         """Sends the events."""
-        last = await self._traces.run(_last_number)
+        latest = await self._traces.run(lambda store: store.calls(order="stored", limit=_OVERLAP))
+        last = max((each.number for each in latest), default=0)
+        seen = deque((each.number for each in latest), maxlen=2 * _OVERLAP)
         head = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
         await connection.start(200, self._context.headers(head))
         await connection.write(b": follows\n\n")
@@ -113,9 +118,11 @@ class NewCalls:
         beat = self._context.state.settings.limits.heartbeat_seconds
         try:
             while not gone.done() and not self._context.state.drains.is_stopping:
-                found = await self._traces.run(lambda store, after=last: store.calls(after=after, limit=PAGE_CALLS))
+                after = last - _OVERLAP
+                found = await self._traces.run(partial(_stored_after, after, frozenset(seen)))
                 if found:
-                    last = max(each.number for each in found)
+                    last = max(last, found[0].number)
+                    seen.extend(each.number for each in found)
                     rows = [call_row(each) for each in reversed(found)]
                     await connection.write(b"".join(b"data: " + json.dumps(row).encode() + b"\n\n" for row in rows))
                 elif asyncio.get_running_loop().time() - connection.last_sent >= beat:
@@ -128,5 +135,7 @@ class NewCalls:
             gone.cancel()
 
 
-def _last_number(store: TraceStore) -> int:
-    return max((each.number for each in store.calls(limit=PAGE_CALLS)), default=0)
+def _stored_after(number: int, known: Container[int], store: TraceStore) -> list[CallSummary]:
+    """Returns calls that were stored after that of a number, but for known ones; the last one first."""
+    found = store.calls(after=number, order="stored", limit=_OVERLAP)
+    return [each for each in found if each.number not in known]

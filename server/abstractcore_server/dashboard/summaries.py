@@ -48,6 +48,7 @@ def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
         "seconds": [*_durations(latest, query.by, names, times, step)],
         "sampled": len(latest),
         "is_sample": len(latest) == SAMPLED_CALLS,
+        "is_cut": len(times) == _MOST_TIMES,
         "tags": sorted({name for each in latest for name in each.tags}),
         "totals": _totals(rows),
     }

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import sync_playwright
 
@@ -18,7 +19,13 @@ from tests.server.serving import serving
 ROOT = Path(__file__).parents[3]
 MEDIA = ROOT / "tests/media/files"
 KEY = "a-key-of-the-pictures"
-SIZES = {"": (1280, 900), "narrow": (380, 800)}
+SIZES = {"": (1280, 900), "narrow": (400, 800)}
+SHOTS: list[tuple[Literal["light", "dark"], str]] = [
+    ("light", ""),
+    ("dark", ""),
+    ("light", "narrow"),
+    ("dark", "narrow"),
+]
 
 
 def draw(folder: Path, *, everything: bool) -> None:
@@ -32,16 +39,13 @@ def draw(folder: Path, *, everything: bool) -> None:
         store.close()
         with serving(Settings(admin_keys=(KEY,)), traces=place) as served, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            shots = [("light", "")]
-            if everything:
-                shots += [("dark", ""), ("light", "narrow"), ("dark", "narrow")]
-            for scheme, size in shots:
+            for scheme, size in SHOTS if everything else SHOTS[:1]:
                 width, height = SIZES[size]
                 page = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}).new_page()
                 page.goto(f"{served.url}/dashboard")
                 page.get_by_label("Admin key").fill(KEY)
                 page.get_by_label("Admin key").press("Enter")
-                page.locator("#totals div").first.wait_for()
+                page.locator(".chart canvas").first.wait_for()
                 page.locator("#rows tbody tr").first.wait_for()
                 suffix = "".join(f"-{each}" for each in (scheme, size) if each and (scheme, size) != ("light", ""))
                 page.screenshot(path=folder / f"dashboard{suffix}.png", full_page=everything)

@@ -34,6 +34,7 @@ from tests.core.traces.stores import a_call, write
 
 HOSTILE = '<img src=x onerror="window.hacked = true"><script>window.hacked = true</script>'
 LOOP = "a" * 32
+HOSTILE_TRACE = "d" * 32
 _MODELS = [
     ("openai", "gpt-5.4", "0.0125"),
     ("anthropic", "claude-sonnet-4-6", "0.0093"),
@@ -137,6 +138,54 @@ def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: 
     )
     write(store, first, tool, second, loop)
     store.score(id, "good", 1, comment="checked by hand")
+
+
+def hostile_trace(store: TraceStore, *, at: float) -> None:
+    """Writes a loop whose texts and names, where they may be any, are HTML."""
+    id = HOSTILE_TRACE
+    image = ImagePart(Blob.from_bytes(b"no picture", "text/html", name=HOSTILE))
+    wanted = ToolCall(HOSTILE, HOSTILE, f'"{HOSTILE}')
+    result = ToolResult(HOSTILE, (TextPart(HOSTILE),), is_error=True)
+    messages = (
+        Message("system", (TextPart(HOSTILE),)),
+        Message("user", (TextPart(HOSTILE), image)),
+        Message("assistant", (ReasoningPart(HOSTILE), wanted)),
+        Message("tool", (result,)),
+    )
+    decision = MediaDecision("messages[1].parts[1]", HOSTILE, HOSTILE, "image", "native", HOSTILE)
+    call = a_call(
+        at=at + 0.1,
+        parent_id=id,
+        provider=HOSTILE,
+        model=HOSTILE,
+        outcome="failed",
+        call=ModelCall(HOSTILE, messages, HOSTILE),
+        reply=ModelReply((TextPart(HOSTILE), wanted), "unknown"),
+        error=ErrorRecord(HOSTILE, HOSTILE, 500),
+        attempts=(AttemptRecord(1, at + 0.1, 0.2, 500, HOSTILE, HOSTILE), AttemptRecord(2, at + 0.3, 0.1, 500)),
+        media=(decision,),
+        warnings=(CallWarning(HOSTILE, HOSTILE, HOSTILE),),
+        tags={HOSTILE: HOSTILE},
+    )
+    tool = ToolRecord(
+        "e" * 32,
+        id,
+        HOSTILE,
+        HOSTILE,
+        "mcp",
+        "failed",
+        at + 0.6,
+        0.1,
+        server=HOSTILE,
+        arguments={HOSTILE: HOSTILE},
+        result=result,
+        error=ErrorRecord(HOSTILE, HOSTILE),
+    )
+    loop = InteractionRecord(
+        id, None, "tools", HOSTILE, HOSTILE, "failed", False, at, 1.0, None, 1, 1, tags={HOSTILE: HOSTILE}
+    )
+    write(store, call, tool, loop)
+    store.score(id, HOSTILE, 0, comment=HOSTILE)
 
 
 def long_loop(store: TraceStore, rounds: int, *, at: float, id: str) -> None:

@@ -9,6 +9,10 @@ export class ApiError extends Error {
   }
 }
 
+export function hasKey() {
+  return sessionStorage.getItem(KEY) !== null;
+}
+
 export function useKey(key) {
   sessionStorage.setItem(KEY, key);
 }

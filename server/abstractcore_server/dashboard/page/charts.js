@@ -1,8 +1,8 @@
-// Lines over time, drawn by uPlot. Each has a legend of buttons, which show and hide lines, and a text of the values
-// at the pointer. The table of sums has what screen readers need.
+// Lines over time, drawn by uPlot. Each has a legend of buttons, which show and hide lines, and a box of the values at
+// the pointer. The table of sums has what screen readers need.
 
 import { element } from "/playground/elements.js";
-import { dollars, seconds, short } from "./format.js";
+import { count, dollars, seconds, short } from "./format.js";
 
 const HEIGHT = 180;
 const DAY_SECONDS = 86_400;
@@ -10,11 +10,11 @@ const COLOURS = 8;
 const DASHES = [6, 4];
 const drawn = [];
 
-// What a chart shows of a summary: lines of { name, values, colour, isDashed }.
+// What a chart shows of a summary: lines of { name, values, colour, isDashed }, and a note beside its title.
 const CHARTS = [
   { title: "Cost", format: (value) => dollars(value), lines: costLines },
   { title: "Tokens", format: short, lines: tokenLines },
-  { title: "Seconds", format: seconds, lines: secondLines },
+  { title: "Seconds", format: seconds, lines: secondLines, note: sampleNote },
   { title: "Failed calls", format: short, lines: failedLines },
 ];
 
@@ -41,6 +41,10 @@ function secondLines(summary) {
   ]);
 }
 
+function sampleNote(summary) {
+  return summary.is_sample ? `of the latest ${count(summary.sampled)} calls` : null;
+}
+
 function failedLines(summary) {
   const unknown = summary.groups.map((group) => group.unknown);
   return [...byGroup(summary, (group) => group.failed), sum("of unknown cost, all", unknown)];
@@ -62,9 +66,11 @@ function colourOf(line) {
 
 function figureOf(chart, summary) {
   const lines = chart.lines(summary).filter((line) => line.values.some((value) => value));
-  const values = element("p", { class: "muted values" });
+  const values = element("div", { class: "values", hidden: "" });
   const area = element("div", { class: "area", role: "img", "aria-label": `${chart.title} over time; the table has the sums` });
-  const figure = element("figure", { class: "chart" }, element("h2", {}, chart.title), area, values);
+  const note = chart.note?.(summary);
+  const title = element("h2", {}, chart.title, note ? element("span", { class: "muted" }, ` ${note}`) : null);
+  const figure = element("figure", { class: "chart" }, title, element("div", { class: "plot" }, area, values));
   if (!lines.length || !summary.times.length) {
     area.append(element("p", { class: "hint" }, summary.times.length ? "None in this range." : "No calls in this range."));
     return figure;
@@ -113,17 +119,16 @@ function plotOf(chart, lines, summary, area, values) {
 }
 
 function showValues(plot, chart, lines, values) {
-  const index = plot.cursor.idx;
-  if (index === null || index === undefined) {
-    values.textContent = "";
-    return;
-  }
+  const { idx: index, left } = plot.cursor;
+  values.hidden = index === null || index === undefined;
+  if (values.hidden) return;
+  const when = new Date(plot.data[0][index] * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
   const shown = lines.flatMap((line, number) => {
     const value = line.values[index];
-    return value && plot.series[number + 1].show ? [`${line.name}: ${chart.format(value)}`] : [];
+    return value && plot.series[number + 1].show ? [element("div", {}, `${line.name}: ${chart.format(value)}`)] : [];
   });
-  const when = new Date(plot.data[0][index] * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
-  values.textContent = [when, ...shown].join(" · ");
+  values.classList.toggle("at-left", left > plot.bbox.width / devicePixelRatio / 2);
+  values.replaceChildren(element("div", { class: "muted" }, when), ...shown);
 }
 
 function dates(ticks) {

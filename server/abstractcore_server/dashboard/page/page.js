@@ -1,12 +1,14 @@
 // The dashboard: sums over time, lists of calls, and one trace or two.
 
 import { byId, element } from "/playground/elements.js";
-import { ApiError, follow, openSession, read, useKey } from "./api.js";
+import { ApiError, follow, hasKey, openSession, read, useKey } from "./api.js";
 import { drawCharts } from "./charts.js";
-import { callRow, callTable, groupTable, totalsOf } from "./tables.js";
+import { count } from "./format.js";
+import { addressOf, callRow, callTable, groupTable, totalsOf } from "./tables.js";
 import { traceView } from "./trace.js";
 
 const PAGE = 50;
+const MOST_ROWS = 250; // so many new calls are added to a page before it is read again
 const REFRESH_MILLISECONDS = 5000; // at most so often are the sums read again while new calls come
 const chosen = new Set();
 let order = "newest";
@@ -15,11 +17,14 @@ let until = null; // of the first page: later ones show the same calls, shifted 
 let live = null;
 let reading = null;
 let latest = null;
+let left = null; // the trace that was shown: its row gets the focus when the overview is shown again
 
 async function showOverview() {
   reading?.abort();
   reading = new AbortController();
   await Promise.all([showSummary(reading.signal), showCalls(reading.signal)]);
+  if (left) [...byId("rows").querySelectorAll("a")].find((link) => link.hash === addressOf(left))?.focus();
+  left = null;
 }
 
 async function showSummary(signal) {
@@ -29,8 +34,13 @@ async function showSummary(signal) {
   byId("groups").replaceChildren(...groupTable(latest.groups, by));
   showTagNames(latest.tags);
   drawCharts(byId("charts"), latest);
-  const note = latest.is_sample ? `Seconds are those of the latest ${latest.sampled} calls.` : "";
-  byId("status").textContent = note;
+  byId("bounds").textContent = boundsOf(latest);
+}
+
+// What of a summary is less than everything.
+function boundsOf(summary) {
+  const sampled = `Seconds, and the tags to choose from, are those of the latest ${count(summary.sampled)} calls.`;
+  return [summary.is_sample ? sampled : "", summary.is_cut ? `The charts show the latest ${count(summary.times.length)} points.` : ""].join(" ").trim();
 }
 
 function showTagNames(names) {
@@ -76,13 +86,23 @@ async function showTraces(ids) {
   const { signal } = reading;
   const found = await Promise.all(ids.map((id) => read(`traces/${encodeURIComponent(id)}`, {}, signal)));
   const back = element("a", { href: "#", class: "back" }, "Back to the overview");
-  const views = element("div", { class: found.length > 1 ? "pair" : "" }, ...found.map((trace, index) => traceView(trace, ids[index])));
+  const views = element("div", { class: found.length > 1 ? "pair" : "" }, ...found.map((trace, index) => traceView(trace, ids[index], index + 1)));
   byId("traces").replaceChildren(back, views);
   back.focus();
+  left = ids[0];
 }
 
-// Shows what the address names: an overview, a trace, or two of them.
+// Shows what the address names, which may be the one that the command printed.
+async function begin() {
+  if (await guarded(openSession)) await show();
+}
+
+// Shows an overview, a trace, or two of them.
 async function show() {
+  if (!hasKey()) {
+    askForKey();
+    return;
+  }
   const wanted = new URLSearchParams(location.hash.slice(1));
   const ids = wanted.has("trace") ? [wanted.get("trace")] : wanted.getAll("compare");
   const isOverview = ids.length === 0;
@@ -92,25 +112,34 @@ async function show() {
   await guarded(() => (isOverview ? showOverview() : showTraces(ids)));
 }
 
-// Runs something, and says what went wrong.
+// Runs something, and says what went wrong; returns whether nothing did.
 async function guarded(work) {
   try {
     byId("problem").hidden = true;
     await work();
-    byId("key-field").hidden = true;
+    if (hasKey()) showKeyField(false);
+    return true;
   } catch (error) {
     if (error.name !== "AbortError") showProblem(error);
+    return false;
   }
 }
 
 function showProblem(error) {
-  if (error instanceof ApiError && error.status === 401) {
-    byId("key-field").hidden = false;
-    byId("key").focus();
-  }
+  if (error instanceof ApiError && error.status === 401) askForKey();
   const text = error instanceof TypeError ? `The server cannot be reached: ${error.message}` : error.message;
   byId("problem").textContent = text;
   byId("problem").hidden = false;
+}
+
+function askForKey() {
+  showKeyField(true);
+  byId("key").focus();
+}
+
+function showKeyField(isShown) {
+  byId("key-field").hidden = byId("locked").hidden = !isShown;
+  if (isShown) byId("overview").hidden = byId("traces").hidden = true;
 }
 
 async function toggleLive() {
@@ -148,7 +177,7 @@ function isWanted(call) {
 function addCall(call) {
   const body = byId("rows").tBodies[0];
   body?.prepend(callRow(call, chosen, showChoice));
-  while (body?.rows.length > PAGE) body.lastChild.remove();
+  if (body?.rows.length > MOST_ROWS) turnTo(0);
 }
 
 function chooseOrder(button) {
@@ -188,7 +217,9 @@ byId("key-field").addEventListener("submit", (event) => {
   byId("key").value = "";
   show();
 });
-window.addEventListener("hashchange", show);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !byId("traces").hidden) location.hash = "";
+});
+window.addEventListener("hashchange", begin);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => latest && drawCharts(byId("charts"), latest));
-await guarded(openSession);
-if (byId("problem").hidden) await show();
+await begin();

@@ -35,6 +35,10 @@ export function callTable(calls, chosen, onChoice) {
   return [head(heads, 4, 8), element("tbody", {}, ...calls.map((call) => callRow(call, chosen, onChoice)))];
 }
 
+export function addressOf(id) {
+  return `#trace=${encodeURIComponent(id)}`;
+}
+
 export function callRow(call, chosen, onChoice) {
   const began = time(call.started_at);
   const box = element("input", { type: "checkbox", "aria-label": `Compare ${call.model}, ${began}` });
@@ -54,7 +58,7 @@ export function callRow(call, chosen, onChoice) {
     "tr",
     {},
     element("td", {}, box),
-    element("td", { class: "when" }, element("a", { href: `#trace=${encodeURIComponent(call.id)}` }, began)),
+    element("td", { class: "when" }, element("a", { href: addressOf(call.id) }, began)),
     element("td", {}, name),
     element("td", {}, element("span", { class: `outcome ${call.outcome}` }, call.outcome)),
     numberCell(seconds(call.seconds)),

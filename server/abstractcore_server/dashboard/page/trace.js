@@ -5,11 +5,11 @@ import { listOf } from "/playground/details.js";
 import { cost, count, dollars, seconds, time } from "./format.js";
 import { messageOf, partOf } from "./parts.js";
 
-// The view of one trace. `wanted` is the record that is shown first.
-export function traceView(trace, wanted) {
+// The view of a trace, the first or second one on the page. `wanted` is the record that is shown first.
+export function traceView(trace, wanted, number) {
   const begin = Math.min(...trace.nodes.map((node) => node.started_at));
   const end = Math.max(...trace.nodes.map((node) => node.started_at + node.seconds), begin + 1e-6);
-  const details = element("div", { class: "details", role: "region", "aria-label": "The record", tabindex: "0" });
+  const details = element("div", { class: "details", role: "region", "aria-label": `Record of trace ${number}`, tabindex: "0" });
   const buttons = trace.nodes.map((node) => bar(node, begin, end));
   const choose = (index) => {
     buttons.forEach((button, number) => button.setAttribute("aria-pressed", String(number === index)));
@@ -26,7 +26,7 @@ export function traceView(trace, wanted) {
   const facts = [time(begin), seconds(end - begin), ...sums, `${count(trace.nodes.length)} records`];
   return element(
     "section",
-    { class: "trace", "aria-label": `Trace of ${first.name}` },
+    { class: "trace", "aria-label": `Trace ${number}` },
     element("h2", {}, first.name),
     element("p", { class: "muted" }, facts.join(" · ")),
     trace.is_cut ? element("p", { class: "notice" }, "The trace is longer: these are its first records.") : null,
