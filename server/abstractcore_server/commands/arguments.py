@@ -141,12 +141,12 @@ def rotate_key(
 
 
 def dashboard(
-    traces: Annotated[
+    store: Annotated[
         str | None,
         typer.Option(
-            metavar="PLACE",
+            metavar="PATH|URL",
             envvar="ABSTRACTCORE_TRACES_STORE",
-            help="The traces: a file or a postgresql:// URL; default: traces.db in your data folder.",
+            help="Where traces are kept: a file, or postgresql://...; default: traces.db in your data folder.",
         ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; default: any free one.")] = 0,
@@ -162,7 +162,7 @@ def dashboard(
     """
     from .dashboard import serve_dashboard
 
-    serve_dashboard(traces, port, quiet=quiet)
+    serve_dashboard(store, port, quiet=quiet)
 
 
 def verify(

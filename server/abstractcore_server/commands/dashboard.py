@@ -8,7 +8,7 @@ from abstractcore_cli.toolkit import note, reported, write
 from .serving import check_installed
 
 
-def serve_dashboard(traces: str | None, port: int, *, quiet: bool) -> None:
+def serve_dashboard(store: str | None, port: int, *, quiet: bool) -> None:
     """Serves the dashboard at a loopback address until SIGINT or SIGTERM. Raises `typer.Exit` for a place without
     traces.
     """
@@ -25,12 +25,12 @@ def serve_dashboard(traces: str | None, port: int, *, quiet: bool) -> None:
         from ..process import listening_socket, run, url_of
         from ..routes import DASHBOARD_ONLY
 
-        TraceStore.existing(traces).close()
+        TraceStore.existing(store).close()
         access = OneTimeAccess()
         session = APIRoute(SESSION_PATH, {"POST": access.open_session}, OPENAI_CHAT, is_admin=True)
         settings = Settings(ServerSettings(port=port))
         application = Application(
-            settings, access=access, admins=access, routes=(session, *DASHBOARD_ONLY), traces=traces
+            settings, access=access, admins=access, routes=(session, *DASHBOARD_ONLY), traces=store
         )
         with listening_socket(settings.server, is_open=False) as listening:
             write(f"{url_of(listening, settings.server)}/dashboard#token={access.token}\n")

@@ -77,10 +77,12 @@ def _calls(number: int, until: float, days: float) -> Iterator[CallRecord]:
         )
 
 
-def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: str = LOOP) -> None:
+def one_loop(
+    store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: str = LOOP, model: str = "gpt-5.4"
+) -> None:
     """Writes a loop of two calls and a tool run: a picture is described, and a price looked up."""
     image = ImagePart(Blob.from_bytes(picture, "image/png", name="receipt.png"))
-    asked = Message("user", (TextPart("What did we pay for this, in euros? " + HOSTILE), image))
+    asked = Message("user", (TextPart("What did we pay for this, in euros?"), image))
     wanted = ToolCall(f"{id}-call", "exchange_rate", '{"from": "USD", "to": "EUR"}')
     result = ToolResult(wanted.id, (TextPart("0.92"),))
     decision = MediaDecision(
@@ -90,13 +92,13 @@ def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: 
         AttemptRecord(1, at + 0.1, 0.7, 503, None, "ServerError: overloaded"),
         AttemptRecord(2, at + 1.2, 1.6, 200, "req_2"),
     )
-    call = ModelCall("gpt-5.4", (asked,), "openai")
+    call = ModelCall(model, (asked,), "openai")
     spoken = AudioPart(Blob.from_bytes(sound, "audio/wav", name="answer.wav"), "It was 11.50 euros.")
     first = a_call(
         at=at + 0.05,
         parent_id=id,
         provider="openai",
-        model="gpt-5.4",
+        model=model,
         cost="0.0052",
         seconds=2.8,
         seconds_to_first=1.9,
@@ -112,7 +114,7 @@ def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: 
         at=at + 3.6,
         parent_id=id,
         provider="openai",
-        model="gpt-5.4",
+        model=model,
         cost="0.0049",
         seconds=1.7,
         call=replace(call, messages=(asked, Message("assistant", (wanted,)), Message("tool", (result,)))),
@@ -134,7 +136,7 @@ def one_loop(store: TraceStore, picture: bytes, sound: bytes, *, at: float, id: 
         cost=Decimal("0.01"),
     )
     loop = InteractionRecord(
-        id, None, "tools", "openai", "gpt-5.4", "done", False, at, 5.4, None, 2, 1, "answered", tags={"team": "office"}
+        id, None, "tools", "openai", model, "done", False, at, 5.4, None, 2, 1, "answered", tags={"team": "office"}
     )
     write(store, first, tool, second, loop)
     store.score(id, "good", 1, comment="checked by hand")

@@ -52,7 +52,7 @@ def address_of(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_address_opens_once_and_the_signal_ends_the_process(place: Path, number: signal.Signals):
-    with started("--traces", str(place)) as process:
+    with started("--store", str(place)) as process:
         url, token = address_of(process)
         assert urlsplit(url).hostname == "127.0.0.1"
         with httpx2.Client(base_url=url, trust_env=False, timeout=PATIENCE_SECONDS) as client:
@@ -78,7 +78,7 @@ def test_address_opens_once_and_the_signal_ends_the_process(place: Path, number:
 
 
 def test_place_without_traces_is_an_error_with_what_to_do(tmp_path: Path):
-    with started("--traces", str(tmp_path / "none.db")) as process:
+    with started("--store", str(tmp_path / "none.db")) as process:
         output, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode != 0
     assert output == ""
@@ -88,9 +88,9 @@ def test_place_without_traces_is_an_error_with_what_to_do(tmp_path: Path):
 
 
 def test_port_in_use_is_an_error(place: Path):
-    with started("--traces", str(place)) as first:
+    with started("--store", str(place)) as first:
         url, _ = address_of(first)
-        with started("--traces", str(place), "--port", str(urlsplit(url).port)) as second:
+        with started("--store", str(place), "--port", str(urlsplit(url).port)) as second:
             _, errors = second.communicate(timeout=PATIENCE_SECONDS)
     assert second.returncode != 0
     assert "Traceback" not in errors

@@ -4,7 +4,7 @@
 import { element } from "/playground/elements.js";
 import { count, dollars, seconds, short } from "./format.js";
 
-const HEIGHT = 180;
+const HEIGHT = 160;
 const DAY_SECONDS = 86_400;
 const COLOURS = 8;
 const DASHES = [6, 4];
@@ -91,7 +91,7 @@ function plotOf(chart, lines, summary, area, values) {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
-    axes: [{ ...axis, values: (_, ticks) => dates(ticks) }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : chart.format(tick))) }],
+    axes: [{ ...axis, size: 28, values: (_, ticks) => dates(ticks) }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : chart.format(tick))) }],
     series: [
       {},
       ...lines.map((line) => ({

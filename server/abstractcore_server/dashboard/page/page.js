@@ -106,7 +106,7 @@ async function show() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const ids = wanted.has("trace") ? [wanted.get("trace")] : wanted.getAll("compare");
   const isOverview = ids.length === 0;
-  byId("overview").hidden = !isOverview;
+  byId("overview").hidden = byId("choices").hidden = !isOverview;
   byId("traces").hidden = isOverview;
   byId("traces").replaceChildren();
   await guarded(() => (isOverview ? showOverview() : showTraces(ids)));
@@ -139,7 +139,7 @@ function askForKey() {
 
 function showKeyField(isShown) {
   byId("key-field").hidden = byId("locked").hidden = !isShown;
-  if (isShown) byId("overview").hidden = byId("traces").hidden = true;
+  if (isShown) byId("overview").hidden = byId("choices").hidden = byId("traces").hidden = true;
 }
 
 async function toggleLive() {

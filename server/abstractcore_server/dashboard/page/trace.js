@@ -100,6 +100,8 @@ function factsOf(node) {
     Time: seconds(node.seconds),
     "First words": node.seconds_to_first === null || node.seconds_to_first === undefined ? null : seconds(node.seconds_to_first),
     Provider: node.provider,
+    Calls: node.calls === undefined ? null : count(node.calls),
+    "Tool runs": node.tool_runs === undefined ? null : count(node.tool_runs),
     Tokens: isCall ? `${count(node.input_tokens)} in, ${count(node.output_tokens)} out` : null,
     Cached: node.cached_tokens ? count(node.cached_tokens) : null,
     Cost: isCall ? cost(node) : node.cost && dollars(node.cost),
