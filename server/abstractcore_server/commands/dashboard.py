@@ -25,7 +25,11 @@ def serve_dashboard(store: str | None, port: int, *, quiet: bool) -> None:
         from ..process import listening_socket, run, url_of
         from ..routes import DASHBOARD_ONLY
 
-        TraceStore.existing(store).close()
+        existing = TraceStore.existing(store)
+        try:
+            existing.calls(limit=1)
+        finally:
+            existing.close()
         access = OneTimeAccess()
         session = APIRoute(SESSION_PATH, {"POST": access.open_session}, OPENAI_CHAT, is_admin=True)
         settings = Settings(ServerSettings(port=port))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from abstractcore.traces import TraceStore
 
 STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
+_UNREADABLE = "the database of traces cannot be read"
+_LATER = "the database of traces is of a later version"
 T = TypeVar("T")
 
 
@@ -39,11 +41,18 @@ class OpenedTraces:
 
     def _run(self, work: Callable[[TraceStore], T]) -> T:
         try:
-            return work(self._opened())
+            store = self._opened()
         except ConfigurationError as error:  # its message may have the path of the file, which is the operator's
-            raise RequestRefused(404, NotFoundError("no traces are kept here", hint=error.hint)) from None
+            raise RequestRefused(404, NotFoundError(f"no traces are kept here. {error.hint or ''}")) from None
         except DatabaseError as error:
-            raise RequestRefused(503, ServerError("the database of traces cannot be read")) from error
+            raise RequestRefused(503, ServerError(_UNREADABLE)) from error
+        try:
+            return work(store)
+        except ConfigurationError as error:
+            raise RequestRefused(503, ServerError(_LATER)) from error
+        except DatabaseError as error:
+            self.close()  # the file may have been replaced: the next request opens it again
+            raise RequestRefused(503, ServerError(_UNREADABLE)) from error
         except InvalidInputError as error:
             if error.path == "trace_id":
                 raise RequestRefused(404, NotFoundError(error.message)) from None

@@ -15,6 +15,7 @@ from abstractcore.errors import NotFoundError
 from abstractcore.schema import WireResponse
 
 from ..context import RequestContext
+from ..failures import RequestRefused
 from ..pages import HEADERS, TYPES
 from ..requests import ClientConnection
 from ..responses.items import compact
@@ -123,16 +124,22 @@ class NewCalls:
                 if found:
                     last = max(last, found[0].number)
                     seen.extend(each.number for each in found)
-                    rows = [call_row(each) for each in reversed(found)]
-                    await connection.write(b"".join(b"data: " + json.dumps(row).encode() + b"\n\n" for row in rows))
+                    await connection.write(b"".join(_event(call_row(each)) for each in reversed(found)))
                 elif asyncio.get_running_loop().time() - connection.last_sent >= beat:
                     await connection.write(b": \n\n")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(asyncio.shield(gone), _POLL_SECONDS)
-            if not gone.done():
-                await connection.write(b"", more=False)
+        except RequestRefused as refused:  # its status cannot be sent any more
+            await connection.write(_event({"error": refused.error.message}))
         finally:
+            is_gone = gone.done()
             gone.cancel()
+        if not is_gone:
+            await connection.write(b"", more=False)
+
+
+def _event(data: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 def _stored_after(number: int, known: Container[int], store: TraceStore) -> list[CallSummary]:

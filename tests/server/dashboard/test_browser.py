@@ -12,6 +12,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from abstractcore import ModelReply, TextPart
 from abstractcore.traces import TraceStore
 from abstractcore_server import Settings
 from tests.chaos_server import PATIENCE_SECONDS
@@ -37,6 +38,7 @@ pytestmark = [
 KEY = "the-key-of-an-admin"
 TESTS = Path(__file__).parents[2]
 LONG = "c" * 32
+HUGE = "8" * 32
 CALLS = 300
 Scheme = Literal["light", "dark"]
 
@@ -80,6 +82,8 @@ def store(place: Path) -> Iterator[TraceStore]:
     one_loop(store, (TESTS / "media/files/small.png").read_bytes(), sample_sound(), at=now - 600)
     hostile_trace(store, at=now - 500)
     long_loop(store, 1_000, at=now - 400 * 86_400, id=LONG)  # before the ranges that the page shows
+    huge = ModelReply((TextPart("é" * 5_000_000),), "stop")
+    write(store, a_call(at=now - 400 * 86_400, trace_id=HUGE, reply=huge))
     yield store
     store.close()
 
@@ -234,6 +238,28 @@ def test_new_calls_appear_and_stop_with_the_button(opened: Open, store: TraceSto
     expect(rows).to_have_count(51)
     live.click()
     expect(live).to_have_attribute("aria-pressed", "false")
+
+
+def test_end_of_the_live_connection_is_said(opened: Open):
+    each = opened()
+    each.page.route(
+        "**/dashboard/api/live",
+        lambda route: route.fulfill(body='data: {"error": "the database of traces cannot be read"}\n\n'),
+    )
+    live = each.page.get_by_role("button", name="Live")
+    live.click()
+    expect(each.page.get_by_role("alert")).to_have_text("the database of traces cannot be read")
+    expect(live).to_have_attribute("aria-pressed", "false")
+
+
+def test_long_text_is_shown_on_request(opened: Open):
+    each = opened()
+    each.show(f"#trace={HUGE}")
+    text = each.page.locator(".said").last
+    more = text.get_by_role("button", name="Show ")
+    more.click()
+    expect(more).to_have_count(0)
+    expect(text).to_contain_text("[4800000 more characters]")
 
 
 def test_pages_of_calls_are_turned(opened: Open):

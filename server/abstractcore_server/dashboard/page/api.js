@@ -50,7 +50,10 @@ export async function* follow(signal) {
     const lines = (rest + value).split("\n");
     rest = lines.pop();
     for (const line of lines) {
-      if (line.startsWith("data: ")) yield JSON.parse(line.slice("data: ".length));
+      if (!line.startsWith("data: ")) continue;
+      const event = JSON.parse(line.slice("data: ".length));
+      if (event.error) throw new ApiError(event.error, response.status);
+      yield event;
     }
   }
 }
