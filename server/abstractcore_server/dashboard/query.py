@@ -26,6 +26,7 @@ class SummaryQuery:
     @classmethod
     def of(cls, values: Mapping[str, str]) -> SummaryQuery:
         """Returns the query of parameters; raises `InvalidInputError` for another range or group."""
+        _check_texts(values)
         since = values.get("since", "7d")
         by = values.get("by", "model")
         if by not in ("model", "provider") and (not by.startswith("tag:") or by == "tag:"):
@@ -49,6 +50,7 @@ class CallsQuery:
     @classmethod
     def of(cls, values: Mapping[str, str]) -> CallsQuery:
         """Returns the query of parameters; raises `InvalidInputError` for invalid ones."""
+        _check_texts(values)
         order = values.get("order", "newest")
         if order not in get_args(Order):
             raise InvalidInputError(f"expected newest, dearest or slowest, got {order[:100]!r}", path="order")
@@ -65,6 +67,13 @@ class CallsQuery:
             cast(Order, order),
             int(skip),
         )
+
+
+def _check_texts(values: Mapping[str, str]) -> None:
+    """Raises `InvalidInputError` for a text that no database can hold."""
+    for name, value in values.items():
+        if "\0" in value:
+            raise InvalidInputError("the character U+0000 is not allowed", path=name)
 
 
 def _since(name: str) -> str | None:

@@ -16,7 +16,7 @@ import pytest
 
 from abstractcore import AuthenticationError
 from abstractcore.traces import TraceStore
-from abstractcore_server import Settings
+from abstractcore_server import Settings, server_services
 from abstractcore_server.dashboard.access import SESSION_PATH, OneTimeAccess
 from abstractcore_server.requests import RequestHead
 from tests.chaos_server import PATIENCE_SECONDS
@@ -90,6 +90,15 @@ def test_without_admin_keys_nobody_may_read(place: Path, store: TraceStore):
     assert "no admin key" in response.text
 
 
+def test_place_is_that_of_the_environment_of_the_services(place: Path, store: TraceStore):
+    settings = Settings(admin_keys=(KEY,))
+    services = server_services(settings, environment={"ABSTRACTCORE_TRACES_STORE": str(place)})
+    with serving(settings, services=services) as served:
+        headers = {"authorization": f"Bearer {KEY}"}
+        response = httpx2.get(f"{served.url}/dashboard/api/calls?since=all", headers=headers, trust_env=False)
+    assert len(response.json()["calls"]) == 50
+
+
 def test_place_without_traces_is_explained(tmp_path: Path):
     with serving(Settings(admin_keys=(KEY,)), traces=tmp_path / "none.db") as served:
         headers = {"authorization": f"Bearer {KEY}"}
@@ -159,13 +168,15 @@ def test_calls_are_chosen_by_outcome_words_model_and_tag(api: httpx2.Client):
         "until=nan",
         "tag=team",
         "text=%21",
+        "model=%00",
+        "tag=team=%00",
     ],
 )
 def test_invalid_parameters_are_refused(api: httpx2.Client, query: str):
     assert api.get(f"/calls?{query}").status_code == 400
 
 
-@pytest.mark.parametrize("by", ["outcome", "tag:", "", "hour"])
+@pytest.mark.parametrize("by", ["outcome", "tag:", "", "hour", "tag:\0"])
 def test_invalid_groups_are_refused(api: httpx2.Client, by: str):
     assert api.get("/summary", params={"by": by}).status_code == 400
 
