@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from abstractcore import ModelReply, TextPart
 from abstractcore.traces import TraceStore
@@ -327,7 +327,22 @@ def test_thousand_rounds_are_cut_and_said(opened: Open):
     each = opened()
     each.show(f"#trace={LONG}")
     expect(each.page.locator(".record")).to_have_count(1_000)
-    expect(each.page.get_by_text("The trace is longer: these are its first records.")).to_be_visible()
+    expect(each.page.get_by_text("The trace is longer: these are its first 1,000 records.")).to_be_visible()
+
+
+def test_bounds_of_what_is_shown_are_said(opened: Open):
+    each = opened()
+
+    def bounded(route: Route) -> None:
+        summary = route.fetch().json()
+        route.fulfill(json={**summary, "is_sample": True, "sampled": 5000, "is_cut": True})
+
+    each.page.route("**/dashboard/api/summary?*", bounded)
+    each.page.get_by_label("Range").select_option("all")
+    expect(each.page.get_by_text("of the latest 5,000 calls", exact=True)).to_be_visible()
+    bounds = each.page.get_by_role("status")
+    expect(bounds).to_contain_text("Seconds, and the tags to choose from, are those of the latest 5,000 calls.")
+    expect(bounds).to_contain_text("The charts show the latest")
 
 
 def test_values_of_a_chart_are_shown_at_the_pointer(opened: Open):

@@ -29,7 +29,7 @@ export function traceView(trace, wanted, number) {
     { class: "trace", "aria-label": `Trace ${number}` },
     element("h2", {}, first.name),
     element("p", { class: "muted" }, facts.join(" · ")),
-    trace.is_cut ? element("p", { class: "notice" }, "The trace is longer: these are its first records.") : null,
+    trace.is_cut ? element("p", { class: "notice" }, `The trace is longer: these are its first ${count(trace.nodes.length)} records.`) : null,
     element("div", { class: "split" }, list, details),
   );
 }
