@@ -299,8 +299,10 @@ def test_every_control_is_reached_and_used_by_keyboard(opened: Open):
     each.page.locator("#skip").focus()
     each.page.keyboard.press("Enter")
     expect(each.page.get_by_label("Words")).to_be_focused()
+    newest = each.page.locator("#rows tbody a").first.get_attribute("href") or ""
     each.page.get_by_role("button", name="Slowest").press("Enter")
     expect(each.page.get_by_role("button", name="Slowest")).to_have_attribute("aria-pressed", "true")
+    expect(each.page.locator("#rows tbody a").first).not_to_have_attribute("href", newest)
     hidden = each.page.locator(".legend button").first
     hidden.press("Space")
     expect(hidden).to_have_attribute("aria-pressed", "false")
