@@ -16,6 +16,7 @@ import calls
 import capabilities
 import chunk_gaps
 import conversations
+import dashboard
 import databases
 import documents
 import files
@@ -59,6 +60,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "frames": making.frames,
     "tracing": tracing.tracing,
     "traces": traces.traces,
+    "dashboard": dashboard.dashboard,
     "conversation": conversations.conversation,
     "sessions": sessions.sessions,
     "format-chunk": formats.chunks,

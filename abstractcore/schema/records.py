@@ -54,8 +54,8 @@ class CallRecord(Immutable):
     requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
     answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
     that it belongs to, as W3C Trace Context. `capture` is how much content the subscriber asked for; None in records of
-    earlier versions. An answer of a cache has the time at which it was asked for, `cached_at`,
-    in seconds since the epoch, and the `saved_cost` in US dollars, as far as prices are known; its `cost` is 0.
+    earlier versions. An answer of a cache has the time at which it was asked for, `cached_at`, in seconds since the
+    epoch, and the `saved_cost` in US dollars, as far as prices are known; its `cost` is 0.
     """
 
     trace_id: str

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from ..database import Statement
 from ..errors import InvalidInputError
@@ -21,6 +21,7 @@ from .filters import Filter, check_integer, with_words
 from .rows import decoded
 from .tables import contents, messages, records, scores
 
+CallOrder: TypeAlias = Literal["newest", "stored", "dearest", "slowest"]
 _MOST_NODES: Final = 10_000
 _CHUNK: Final = 500
 
@@ -110,15 +111,22 @@ class Trace:
         return sums
 
 
-def calls(connection: Connection, wanted: Filter, words: str | None, limit: int) -> list[CallSummary]:
-    """Returns the newest calls that are wanted."""
+def calls(
+    connection: Connection, wanted: Filter, words: str | None, order: CallOrder, skip: int, limit: int
+) -> list[CallSummary]:
+    """Returns the first calls that are wanted."""
+    if order not in _ORDERS:
+        raise InvalidInputError(
+            f"expected 'newest', 'stored', 'dearest' or 'slowest', got {shown(order)}", path="order"
+        )
+    check_integer(skip, 0, "skip")
     check_integer(limit, 1, "limit")
     dialect = connection.dialect.name
     statement = select(*_SUMMARY).where(records.c.kind == "call", *wanted.checked().conditions(dialect))
     if words is not None:
         of_text = select(messages.c.record).where(messages.c.content.in_(with_words(dialect, words)))
         statement = statement.where(records.c.id.in_(of_text))
-    ordered = statement.order_by(records.c.started_at.desc(), records.c.id.desc()).limit(limit)
+    ordered = statement.order_by(*_ORDERS[order], records.c.id.desc()).offset(skip).limit(limit)
     return [_summary(row) for row in connection.execute(ordered)]
 
 
@@ -262,6 +270,13 @@ _SUMMARY_NAMES: Final = (
     *("trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"),
     *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "tags", "id"),
 )
+_SPENT: Final = func.coalesce(records.c.cost, 0) + func.coalesce(records.c.estimated_cost, 0)
+_ORDERS: Final = {
+    "newest": [records.c.started_at.desc()],
+    "stored": [],
+    "dearest": [_SPENT.desc(), records.c.started_at.desc()],
+    "slowest": [records.c.seconds.desc(), records.c.started_at.desc()],
+}
 _SUMMARY: Final = [records.c[name] for name in _SUMMARY_NAMES]
 _FIND_RECORD: Final = Statement(
     select(records).where(records.c.trace_id == bindparam("trace_id")).order_by(records.c.id.desc()).limit(1)

@@ -24,7 +24,7 @@ from .filters import Filter
 from .keeping import Keeping, OpenKeepings, Redactor
 from .process_locks import ProcessLock
 from .pruning import Pruned, Pruner
-from .queries import CallSummary, Trace
+from .queries import CallOrder, CallSummary, Trace
 from .rows import EncodedRecord
 from .tables import POSTGRESQL, SQLITE, records
 from .times import When, seconds_of
@@ -131,17 +131,22 @@ class TraceStore(NotCopied):
         failed: bool | None = None,
         text: str | None = None,
         after: int | None = None,
+        order: CallOrder = "newest",
+        skip: int = 0,
         limit: int = 100,
     ) -> list[CallSummary]:
-        """Returns calls, newest first. `text` are words that all occur in one message of a call, or in its input;
-        words in quotes follow each other. `failed` chooses calls that ended without a result, or those with one.
-        `after` is the `number` of a call: those that were stored later.
+        """Returns calls, those that began last first; "stored" are those first that were stored last, "dearest" and
+        "slowest" are other orders. `skip` leaves the first ones out.
+
+        `text` are words that all occur in one message of a call, or in its input; words in quotes follow each other.
+        `failed` chooses calls that ended without a result, or those with one. `after` is the `number` of a call: those
+        that were stored later.
 
         `since` and `until` are datetimes, seconds since the epoch, or texts such as "7d" or "2026-11-01". Raises
-        `InvalidInputError` for another time, and for a value of another type.
+        `InvalidInputError` for another time or order, and for a value of another type.
         """
         wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after)
-        return self.database.read(lambda connection: queries.calls(connection, wanted, text, limit))
+        return self.database.read(lambda connection: queries.calls(connection, wanted, text, order, skip, limit))
 
     def trace(self, trace_id: str) -> Trace:
         """Returns the whole tree that a record is in; raises `InvalidInputError` if it is not stored."""

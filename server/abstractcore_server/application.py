@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Coroutine, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import abstractcore
@@ -17,13 +19,14 @@ from abstractcore.ports import BudgetLedger
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 
-from .access.admission import AccessControl, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
+from .access.admission import AccessControl, AdminKeys, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
 from .access.budgets import RequestBudgets
 from .access.content_guards import Guards
 from .access.settlements import CallAccounts
 from .configuration.reading import addresses, check_models
 from .configuration.settings import Settings
-from .context import FoundRoute, NoDownloads, Reply, RequestContext, RouteTable, ServerState
+from .context import APIRoute, FoundRoute, NoDownloads, Reply, RequestContext, RouteTable, ServerState
+from .dashboard.opened_store import STORE_VARIABLE, OpenedTraces
 from .dialects import ClientDialect
 from .failures import RequestRefused, refusal, refusal_of, shown_error, with_code
 from .metrics import Metrics, SharedFolder
@@ -62,8 +65,9 @@ class Application:
 
     `services`, by default `server_services(settings)`, and `access` are those of programs that bring their own. Without
     `access`, clients need a key of `settings.server.database`, or of `settings.keys`; without both, everyone who can
-    connect is let in. `shared` is the folder of all processes that answer together. Raises `ConfigurationError` for a
-    database that cannot be used.
+    connect is let in. `admins`, by default the `admin_keys` of the settings, lets in who may see the traces at
+    `traces`, by default those of `ABSTRACTCORE_TRACES_STORE`. `shared` is the folder of all processes that answer
+    together. Raises `ConfigurationError` for a database that cannot be used.
     """
 
     def __init__(
@@ -74,11 +78,15 @@ class Application:
         services: abstractcore.Services | None = None,
         access: AccessControl | None = None,
         shared: SharedFolder | None = None,
+        routes: tuple[APIRoute, ...] = ROUTES,
+        admins: AccessControl | None = None,
+        traces: str | Path | None = None,
     ) -> None:
         self._models = models or {}
         self._given_services = services
         self._given_access = access or _access_of(settings)
-        self._routes = RouteTable(ROUTES)
+        self._routes = RouteTable(routes)
+        self._admins = admins
         self._shared = shared
         first = settings or Settings()
         self._database = _database_of_state(first, shared)
@@ -92,6 +100,8 @@ class Application:
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telemetry = ServerTelemetry()
+        environment = os.environ if services is None else services.environment
+        self._traces = OpenedTraces(traces or environment.get(STORE_VARIABLE) or None)
         self.state = self._new_state(first)
         self._telemetry.follow(first, self.state.services)
         self.state.guards.connect()
@@ -119,6 +129,8 @@ class Application:
             self._accounts,
             self._routes,
             RequestBudgets(settings.budgets, self._ledger_of(access) if settings.budgets else None),
+            self._admins or AdminKeys(settings.admin_keys),
+            self._traces,
         )
 
     def _ledger_of(self, access: AccessControl) -> BudgetLedger:
@@ -203,6 +215,7 @@ class Application:
             await self._approved.wait_until_saved()
             await asyncio.to_thread(flush, _FLUSH_SECONDS)
             await asyncio.to_thread(self._stored.close)
+            await asyncio.to_thread(self._traces.close)
             await send({"type": "lifespan.shutdown.complete"})
 
     async def _http(self, scope: Mapping[str, Any], connection: ClientConnection) -> None:
@@ -269,7 +282,8 @@ class Application:
             return WireResponse(200, {}, b"")
         grant = _NO_GRANT
         if found is None or not found.route.is_open:
-            grant = await state.access.admit(request)
+            is_admin = found is not None and found.route.is_admin
+            grant = await (state.admins if is_admin else state.access).admit(request)
             entry.key = grant.key_id
         if found is None:
             raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}; /docs lists the routes")

@@ -24,6 +24,7 @@ from .access.budgets import RequestBudgets
 from .access.content_guards import Guards
 from .access.settlements import CallAccount, CallAccounts
 from .configuration.settings import Settings
+from .dashboard.opened_store import OpenedTraces
 from .dialects.base import ClientDialect
 from .forms import FRAMING_BYTES, MultipartForm, read_form
 from .metrics import Metrics
@@ -54,8 +55,8 @@ Handler: TypeAlias = "Callable[[RequestContext], Awaitable[Reply]]"
 @dataclass(frozen=True, slots=True)
 class APIRoute:
     """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
-    which match one character or more, slashes too. One that `is_open` needs no key. `optional` is a part of the path
-    that requests may leave out.
+    which match one character or more, slashes too. One that `is_open` needs no key, one that `is_admin` needs the
+    key of an admin. `optional` is a part of the path that requests may leave out.
     """
 
     path: str
@@ -63,6 +64,7 @@ class APIRoute:
     dialect: ClientDialect
     is_open: bool = False
     optional: str = ""
+    is_admin: bool = False
 
 
 class FoundRoute(NamedTuple):
@@ -158,6 +160,8 @@ class ServerState:
     accounts: CallAccounts
     routes: RouteTable
     budgets: RequestBudgets
+    admins: AccessControl
+    traces: OpenedTraces
     uses: StateUses = field(default_factory=StateUses)
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 

@@ -39,6 +39,13 @@ APIS: Final[Mapping[str, tuple[str, str]]] = {
 _OWN_PATHS: Final = frozenset(
     {
         "/",
+        "/dashboard",
+        "/dashboard/api/calls",
+        "/dashboard/api/live",
+        "/dashboard/api/summary",
+        "/dashboard/api/traces/{id}",
+        "/dashboard/api/traces/{id}/files/{file}",
+        "/dashboard/files/{file}",
         "/docs",
         "/health",
         "/metrics",
@@ -89,7 +96,7 @@ def fields_of(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 _RUNNING: Final = b"AbstractCore is running"
-_TYPES: Final = {
+TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -127,7 +134,7 @@ async def page_file(context: RequestContext) -> WireResponse:
 
 def _file_of_page(name: str) -> WireResponse:
     return WireResponse(
-        200, {"content-type": _TYPES[name.rpartition(".")[2]], "vary": "accept", **HEADERS}, _contents()[name]
+        200, {"content-type": TYPES[name.rpartition(".")[2]], "vary": "accept", **HEADERS}, _contents()[name]
     )
 
 
@@ -135,7 +142,7 @@ def _file_of_page(name: str) -> WireResponse:
 def _contents() -> dict[str, bytes]:
     """Returns the files of the page, which are read once."""
     folder = files("abstractcore_server") / "page"
-    return {each.name: each.read_bytes() for each in folder.iterdir() if each.name.rpartition(".")[2] in _TYPES}
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.name.rpartition(".")[2] in TYPES}
 
 
 _DOCS: Final = """<!doctype html>
@@ -219,6 +226,8 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 _NO_NAME: Final = re.compile(r"\W+")
 _PAGE_PARAMETERS: Final = ("limit", "order", "after")
 _QUERY: Final[Mapping[str, tuple[str, ...]]] = {
+    "/dashboard/api/calls": ("since", "until", "model", "tag", "failed", "text", "order", "skip"),
+    "/dashboard/api/summary": ("since", "by"),
     "/v1/conversations/{id}/items": _PAGE_PARAMETERS,
     "/v1/files": (*_PAGE_PARAMETERS, "purpose"),
     "/v1/responses/{id}": ("stream", "starting_after"),
@@ -229,6 +238,10 @@ _JSON: Final = "application/json"
 _STREAMS: Final = {"ollama": "application/x-ndjson", "ollama_generate": "application/x-ndjson"}
 _ANSWERS: Final[Mapping[str, str]] = {
     "/": "text/html",
+    "/dashboard": "text/html",
+    "/dashboard/api/live": "text/event-stream",
+    "/dashboard/api/traces/{id}/files/{file}": "application/octet-stream",
+    "/dashboard/files/{file}": "*/*",
     "/docs": "text/html",
     "/metrics": "text/plain",
     "/playground/{file}": "*/*",

@@ -6,6 +6,7 @@ from . import models_listing, pages
 from .calls.answers import answer, count_tokens, decide
 from .calls.moderations import moderate
 from .context import APIRoute
+from .dashboard import routes as dashboard
 from .dialects import (
     ANTHROPIC,
     COHERE,
@@ -36,6 +37,19 @@ _GEMINI = tuple(
         ("countTokens", _COUNT),
     )
 )
+DASHBOARD: tuple[APIRoute, ...] = (
+    APIRoute("/dashboard", {"GET": dashboard.page}, OPENAI_CHAT, is_open=True),
+    APIRoute("/dashboard/files/{file}", {"GET": dashboard.page_file}, OPENAI_CHAT, is_open=True),
+    APIRoute("/dashboard/api/summary", {"GET": dashboard.read_summary}, OPENAI_CHAT, is_admin=True),
+    APIRoute("/dashboard/api/calls", {"GET": dashboard.read_calls}, OPENAI_CHAT, is_admin=True),
+    APIRoute("/dashboard/api/live", {"GET": dashboard.follow_calls}, OPENAI_CHAT, is_admin=True),
+    APIRoute("/dashboard/api/traces/{id}/files/{file}", {"GET": dashboard.read_file}, OPENAI_CHAT, is_admin=True),
+    APIRoute("/dashboard/api/traces/{id}", {"GET": dashboard.read_trace}, OPENAI_CHAT, is_admin=True),
+)
+"""The routes of the dashboard."""
+_PLAYGROUND = APIRoute(
+    "/playground/{file}", {"GET": pages.page_file, "HEAD": pages.page_file}, OPENAI_CHAT, is_open=True
+)
 ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/health", {"GET": pages.health, "HEAD": pages.health}, OPENAI_CHAT, is_open=True),
     APIRoute("/ready", {"GET": pages.ready, "HEAD": pages.ready}, OPENAI_CHAT, is_open=True),
@@ -43,7 +57,8 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/", {"GET": pages.root, "HEAD": pages.root}, OPENAI_CHAT, is_open=True),
     APIRoute("/docs", {"GET": pages.docs}, OPENAI_CHAT, is_open=True),
     APIRoute("/openapi.json", {"GET": pages.openapi}, OPENAI_CHAT, is_open=True),
-    APIRoute("/playground/{file}", {"GET": pages.page_file, "HEAD": pages.page_file}, OPENAI_CHAT, is_open=True),
+    _PLAYGROUND,
+    *DASHBOARD,
     APIRoute("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
     APIRoute("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
     APIRoute("/v1/responses", {"GET": open_websocket, "POST": responses.create}, OPENAI_RESPONSES),
@@ -103,6 +118,8 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/v1/models/{model}", {"GET": models_listing.model}, OPENAI_CHAT),
 )
 """Every route. Of those with parameters, the first one with the method of the request is taken."""
+DASHBOARD_ONLY: tuple[APIRoute, ...] = (*DASHBOARD, _PLAYGROUND)
+"""The routes of `abstractcore dashboard`: its page uses files of the playground."""
 WEBSOCKET_PATHS = frozenset(route.path for route in ROUTES if route.methods.get("GET") is open_websocket)
 """The paths that have WebSocket connections."""
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from abstractcore import LLM, ModelCall, Services, create_llm
@@ -90,6 +91,7 @@ def serving(
     access: AccessControl | None = None,
     services: Services | None = None,
     vendors: Mapping[str, str] = FORMATS,
+    traces: Path | None = None,
 ) -> Generator[Served]:
     """Runs a server during `with`. Its providers, `vendors` with the paths of their APIs, are at the mock vendor,
     unless the settings say otherwise.
@@ -102,7 +104,7 @@ def serving(
         llm = create_llm("scripted", replies=script, services=given, max_retries=0)
         at_vendor = {name: provider_at(vendor, path) for name, path in vendors.items()}
         settings = replace(settings, providers={**at_vendor, **settings.providers})
-        application = Application(settings, models={"scripted": llm}, services=given, access=access)
+        application = Application(settings, models={"scripted": llm}, services=given, access=access, traces=traces)
         with _running(application, settings) as url:
             yield Served(application, llm, script, vendor, url)
         given.close()

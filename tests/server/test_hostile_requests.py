@@ -124,7 +124,7 @@ def test_name_that_a_vendor_gives_its_model_cannot_be_a_header(served: Served, h
     assert "x-evil" not in response.headers
 
 
-WITH_IDS = sorted({route.path for route in ROUTES if "{" in route.path})
+WITH_IDS = sorted({route.path for route in ROUTES if "{" in route.path and not route.is_admin})
 PATHS_AS_IDS = (
     "..",
     "../../etc/passwd",

@@ -147,6 +147,20 @@ class FixedKeys:
         return NoCallLease()
 
 
+class AdminKeys(FixedKeys):
+    """Lets in who has one of the keys of admins; nobody without them."""
+
+    async def admit(self, request: RequestHead) -> Grant:
+        """Returns the grant of a key; raises `AuthenticationError` without a valid one, and `AccessDeniedError` if
+        there are none.
+        """
+        if not self._digests:
+            raise AccessDeniedError(
+                "this server has no admin key", hint="Set ABSTRACTCORE_SERVER_ADMIN_KEY, and start it again."
+            )
+        return await super().admit(request)
+
+
 def digest_of(key: str) -> bytes:
     """Returns the SHA-256 of a key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -140,6 +140,31 @@ def rotate_key(
     rotate(name, overlap, database, as_json=as_json)
 
 
+def dashboard(
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|URL",
+            envvar="ABSTRACTCORE_TRACES_STORE",
+            help="Where traces are kept: a file, or postgresql://...; default: traces.db in your data folder.",
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; default: any free one.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Show traces in a browser: what calls cost, how long they took, and what was said.
+
+        ABSTRACTCORE_TRACES=full python program.py
+
+        abstractcore dashboard
+
+    It prints an address of this machine, which opens once, and ends with Ctrl-C. No other machine can reach it.
+    """
+    from .dashboard import serve_dashboard
+
+    serve_dashboard(store, port, quiet=quiet)
+
+
 def verify(
     trace: Annotated[str, typer.Argument(metavar="TRACE", help="The id in x-abstractcore-trace-id.")],
     receipts: Annotated[

@@ -46,7 +46,7 @@ def serve(options: ServeOptions) -> None:
     `check_mcp` it also tries the MCP servers.
     """
     with reported():
-        _check_installed()
+        check_installed()
         from ..access.stored_keys import stored_keys
         from ..application import Application
         from ..configuration.reading import unknown_variables
@@ -96,7 +96,7 @@ def _work(start: WorkerStart, *, quiet: bool) -> None:
 def _secrets(settings: Settings) -> Secrets:
     from abstractcore.scrubbing import Secrets, credentials_of
 
-    return Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys))
+    return Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys, *settings.admin_keys))
 
 
 def _settings(options: ServeOptions) -> Settings:
@@ -128,10 +128,11 @@ def _change(application: Application, read: Callable[[], Settings]) -> None:
         _log.warning("the configuration was reloaded")
 
 
-def _check_installed() -> None:
+def check_installed(command: str = "serve") -> None:
+    """Raises `MissingExtraError` if a package that a server needs is not installed."""
     missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
         raise abstractcore.MissingExtraError(
-            f"`abstractcore serve` requires {', '.join(missing)}: not installed.",
+            f"`abstractcore {command}` requires {', '.join(missing)}: not installed.",
             hint=install_hint(*missing, extra="server"),
         )

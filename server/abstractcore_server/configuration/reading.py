@@ -73,8 +73,18 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     guards = _read_all(root, "guards", _guard, problems)
     mcp = _read_all(root, "mcp", _mcp_server, problems)
     budgets = _read_all(root, "budgets", _budget, problems)
-    keys = _keys(server, environment)
-    settings = Settings(server, limits, providers, models, guards, mcp, budgets, keys, document if path else None)
+    settings = Settings(
+        server,
+        limits,
+        providers,
+        models,
+        guards,
+        mcp,
+        budgets,
+        _keys(server.keys_env, environment),
+        document if path else None,
+        _keys(server.admin_keys_env, environment),
+    )
     problems.check()
     if not settings.keys and server.keys_env and _names_keys(root, environment):
         hint = "Set one, or remove keys_env."
@@ -94,6 +104,7 @@ def unknown_variables(environment: Mapping[str, str], settings: Settings) -> lis
     limits = {f"{_LIMITS_PREFIX}_{each.name.upper()}" for each in fields(ServerLimits)}
     known = {f"{_SERVER_PREFIX}_{each.name.upper()}" for each in fields(ServerSettings)} | limits
     known |= {CONFIG_VARIABLE, *ServerSettings().keys_env, *settings.server.keys_env}
+    known |= {*ServerSettings().admin_keys_env, *settings.server.admin_keys_env}
     return sorted(name for name in environment if name.startswith(f"{_SERVER_PREFIX}_") and name not in known)
 
 
@@ -204,9 +215,9 @@ def _check_origins(settings: Settings) -> None:
             raise settings.error(f"expected an origin, got {origin[:200]!r}", "server", "origins", hint=hint)
 
 
-def _keys(server: ServerSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
+def _keys(names: Sequence[str], environment: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the keys of the environment; raises `InvalidInputError` for an invalid one."""
-    keys = {name: environment[name].strip() for name in server.keys_env if environment.get(name, "").strip()}
+    keys = {name: environment[name].strip() for name in names if environment.get(name, "").strip()}
     for name, key in keys.items():
         check_key(key, name)
     return tuple(keys.values())

@@ -274,6 +274,9 @@ class ServerSettings:
     keys_env: tuple[str, ...] = ("ABSTRACTCORE_SERVER_KEY",)
     """Environment variables with keys, one of which each request must have. If the configuration names them, at least
     one has to be set."""
+    admin_keys_env: tuple[str, ...] = ("ABSTRACTCORE_SERVER_ADMIN_KEY",)
+    """Environment variables with keys for the dashboard, which shows the traces of all clients. Without one of them,
+    nobody may read it."""
     database: str | None = field(default=None, repr=False)
     """The database of keys and limits, as in "sqlite:////folder/server.db"; without it, a file in the user's data
     folder, if it has keys."""
@@ -304,8 +307,8 @@ class ServerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The configuration of a server. `keys` are those that clients send: the values of `server.keys_env`. `document` is
-    the file that it was read from.
+    """The configuration of a server. `keys` are those that clients send: the values of `server.keys_env`. `admin_keys`
+    are for the dashboard: those of `server.admin_keys_env`. `document` is the file that it was read from.
     """
 
     server: ServerSettings = field(default_factory=ServerSettings)
@@ -317,6 +320,7 @@ class Settings:
     budgets: Mapping[str, BudgetSettings] = _NOTHING
     keys: tuple[str, ...] = field(default=(), repr=False)
     document: Document | None = field(default=None, repr=False, compare=False)
+    admin_keys: tuple[str, ...] = field(default=(), repr=False)
 
     def error(self, problem: str, *path: str, hint: str | None = None) -> ConfigurationError:
         """Returns an error about the value at `path`, with its line in the file."""

@@ -54,6 +54,21 @@ def test_calls_that_are_stored_later_are_found_whenever_they_began(store: TraceS
     assert found(store, after=max(call.number for call in store.calls())) == []
 
 
+def test_calls_are_ordered_and_the_first_ones_skipped(store: TraceStore):
+    dear = a_call(at=NOON + 2, cost="0.5", seconds=1.0)
+    slow = a_call(at=NOON, cost=None, seconds=9.0)
+    estimated = a_call(at=NOON + 1, cost="0.1", estimated="0.2", seconds=3.0)
+    for call in (dear, slow, estimated):
+        write(store, call)
+    first, second, third = (call.trace_id for call in (dear, slow, estimated))
+    assert found(store, order="newest") == [first, third, second]
+    assert found(store, order="stored") == [third, second, first]
+    assert found(store, order="dearest") == [first, third, second]
+    assert found(store, order="slowest") == [second, third, first]
+    assert found(store, order="slowest", skip=1, limit=1) == [third]
+    assert found(store, skip=3) == []
+
+
 def test_calls_are_found_by_words(store: TraceStore):
     invoice = a_call("Is the invoice of Bremen paid?", "It was paid on Monday.")
     other = a_call("Who wrote the letter?", "Ann; see the invoice.")
@@ -242,6 +257,9 @@ def test_ids_are_looked_up_in_the_index(store: TraceStore):
         ("text", "\ud800 word"),
         ("since", 10**400),
         ("until", float("nan")),
+        ("order", "oldest"),
+        ("skip", -1),
+        ("skip", 1.5),
     ],
 )
 def test_search_for_a_value_of_another_type_is_an_error(store: TraceStore, name: str, value: Any):
