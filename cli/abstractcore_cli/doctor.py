@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ import typer
 import abstractcore
 from abstractcore.catalogue import config_file_path
 from abstractcore.configuration import read_configuration
+from abstractcore.schema import install_hint
 from abstractcore.user_folders import data_folder
 
 from .parameters import exit_code
@@ -86,7 +86,7 @@ def _extras(plugins: Registry) -> Iterator[HealthFinding]:
     for name, needs in sorted(missing.items()):
         if needs:
             yield HealthFinding(
-                "extra", name, "missing", f"without {', '.join(needs)}", f"pip install {shlex.join(needs)}"
+                "extra", name, "missing", f"without {', '.join(needs)}", install_hint(*needs, extra=name)
             )
         else:
             yield HealthFinding("extra", name, "ok", "installed")
@@ -112,7 +112,7 @@ def _plugins(plugins: Registry) -> Iterator[HealthFinding]:
             yield HealthFinding("plugin", report.name, "ok", detail)
         else:
             name = report.distribution.partition(" ")[0]
-            fix = f"pip install --upgrade {name}, or pip uninstall {name}"
+            fix = f"Install another version of {name}, or pip uninstall {name}"
             yield HealthFinding("plugin", report.name, "wrong", report.error, fix)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import namedtuple
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -64,7 +63,8 @@ def test_every_extra_is_listed_and_what_is_missing_of_it_is_installed_by_the_com
     extras = {name for area, name in found if area == "extra"}
     assert extras == set(distribution("abstractcore").metadata.get_all("Provides-Extra") or ()) - {"all", "test"}
     video = found["extra", "video"]
-    assert (code, video["state"], shlex.split(video["fix"])) == (0, "missing", ["pip", "install", "av>=14"])
+    assert (code, video["state"]) == (0, "missing")
+    assert video["fix"].startswith("Install with: pip install 'av>=14' (part of the extra 'video'")
 
 
 def test_broken_plugin_is_wrong(monkeypatch: pytest.MonkeyPatch):
@@ -74,7 +74,7 @@ def test_broken_plugin_is_wrong(monkeypatch: pytest.MonkeyPatch):
     code, found = run()
     plugin = found["plugin", "bad"]
     assert (code, plugin["state"], plugin["detail"]) == (2, "wrong", "ImportError: no luck")
-    assert plugin["fix"] == "pip install --upgrade bad-pack, or pip uninstall bad-pack"
+    assert plugin["fix"] == "Install another version of bad-pack, or pip uninstall bad-pack"
 
 
 def test_wrong_configuration_is_found(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -35,10 +35,10 @@ def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
     times = _times(sorted({*starts.values()} | {_floor(each.started_at, step) for each in latest}), step)
     names = _largest(rows, query.by)
     places = {time: index for index, time in enumerate(times)}
-    groups = {name: _Group(len(times)) for name in names}
+    groups = {name: _SummedGroup(len(times)) for name in names}
     for row in rows:
         name = _name(row, query.by)
-        group = groups.setdefault(name if name in names else OTHERS, _Group(len(times)))
+        group = groups.setdefault(name if name in names else OTHERS, _SummedGroup(len(times)))
         place = places.get(starts[row.group[unit] or ""])
         if place is not None:
             group.add(place, row)
@@ -54,7 +54,7 @@ def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
     }
 
 
-class _Group:
+class _SummedGroup:
     """The sums of a group: of all its time, and by place in the list of times."""
 
     def __init__(self, length: int) -> None:
