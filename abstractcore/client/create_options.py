@@ -13,10 +13,12 @@ from .options import CallOptions
 
 if TYPE_CHECKING:
     from .. import budgets
+    from ..limits import limits
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
+    limits = LazyModule("abstractcore.limits.limits")
     clients = LazyModule("abstractcore.transport.clients")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
@@ -50,6 +52,9 @@ class LLMOptions(CallOptions, total=False):
     budgets: Sequence[budgets.Budget] | None
     """Limits in US dollars on what the calls of this LLM cost, with the calls made for them, such as captions:
     `[Budget(usd=5, per="day")]`."""
+    limits: limits.LimitsInput | None
+    """Limits that the requests of this LLM wait for: `Limits(requests_per_minute=60, parallel=8)`, its arguments as a
+    mapping, or "learn" for those that the provider states or enforces; default: none."""
     proxy: str | None
     """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
     networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""

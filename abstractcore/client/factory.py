@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
-from ..middleware import Budgeting, Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
+from ..middleware import Budgeting, Deadline, Limiting, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_help import takes
 from ..ports import (
     CAPABILITIES,
@@ -135,6 +135,7 @@ def _create(
     middleware = (
         tracing,
         Retry(retries, services.random),
+        *_limiting(given, session, name, services),
         Deadline(),
         *_user_middleware(given.get("middleware", ())),
         Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
@@ -208,6 +209,20 @@ def _check_defaults(given: dict[str, Any]) -> None:
 
 def _user_middleware(middleware: Sequence[object]) -> list[Any]:
     return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+
+
+def _limiting(
+    given: Mapping[str, Any], session: ProviderSession, provider: str, services: Services
+) -> Sequence[Limiting]:
+    """Returns what waits for limits, if there are any; raises `InvalidInputError` for invalid ones."""
+    if given.get("limits") is None:
+        return ()
+    from ..limits.accounts import account_of
+    from ..limits.limits import checked_limits
+
+    limits = checked_limits(given["limits"])
+    account = account_of(provider, session, (given.get("api_key"), given.get("access_token")), given["headers"])
+    return (Limiting(limits, account, session.profile, services.usual_sizes),)
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:

@@ -394,7 +394,13 @@ def _record(
         status=body.status if body is not None else None,
         request_id=context.secrets.value(_request_id(body)) if body is not None else None,
         error=type(failure).__name__ if failure is not None else None,
+        seconds_waited=_waited(context) if context.seconds_waited else 0.0,
     )
+
+
+def _waited(context: CallContext) -> float:
+    """Returns how long the attempt that ends now has waited for limits."""
+    return context.seconds_waited - sum(attempt.seconds_waited for attempt in context.attempts)
 
 
 def _request_id(body: Body) -> str | None:

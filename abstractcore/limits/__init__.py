@@ -5,6 +5,8 @@ A call without limits imports nothing of this.
 
 from ..lazy_modules import LazyImports as _LazyImports
 from .counting import LimitReached as LimitReached, Numbers as Numbers
+from .limits import Limits as Limits, LimitsState as LimitsState
 
 with _LazyImports(globals()):
     from .leases import SCHEMA as SCHEMA, CallLeases as CallLeases
+    from .pacing import flush as flush

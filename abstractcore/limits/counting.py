@@ -1,4 +1,4 @@
-"""`CallCounts`: the calls of one name in this process that count in a minute. It waits for nothing and knows no queue."""
+"""`CallCounts`: the calls of one name in this process that count in a minute. It waits for nothing."""
 
 from __future__ import annotations
 

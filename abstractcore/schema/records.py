@@ -42,18 +42,18 @@ class CallRecord(Immutable):
     """One logical call with all its attempts.
 
     `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
-    deltas. `call` and `reply` are in full, redacted (texts and files replaced by their sizes) or None, as the
-    subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` cover
-    all attempts of the call, as far as they were reported, and the conversions of its files, but for calls with records
-    of their own, such as captions: sums over all records are what was spent. `cost` is in US dollars, exact, with its
-    `cost_source`; it is None for the `cost_reason`. `estimated_cost` is about what was spent beside it: on requests
-    that left, and ended without reporting their tokens, as at a time limit; without a `cost`, on the whole call. If
-    both are None, what was spent is unknown. An answer that is `discarded` was asked for again. `price_rows` are the
-    digests of the price rows that applied, each with the indexes of the conditions in it that held. `operation` is
-    the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
-    requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
-    answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
-    that it belongs to, as W3C Trace Context.
+    deltas, `seconds_waited` the time in which it waited for limits. `call` and `reply` are in full, redacted (texts and
+    files replaced by their sizes) or None, as the subscriber chose; their digests are always set. An interrupted reply
+    holds what arrived. `usage` and `cost` cover all attempts of the call, as far as they were reported, and the
+    conversions of its files, but for calls with records of their own, such as captions: sums over all records are what
+    was spent. `cost` is in US dollars, exact, with its `cost_source`; it is None for the `cost_reason`.
+    `estimated_cost` is about what was spent beside it: on requests that left, and ended without reporting their tokens,
+    as at a time limit; without a `cost`, on the whole call. If both are None, what was spent is unknown. An answer that
+    is `discarded` was asked for again. `price_rows` are the digests of the price rows that applied, each with the
+    indexes of the conditions in it that held. `operation` is the requested operation; full records of operations other
+    than chat hold its `result`. `input` is what it was requested for beside a call, such as the texts to embed, in full
+    or redacted. `verification` is that of the answer, with `verify=True`; only full records hold its texts.
+    `trace_context` is the span of another tracing system that it belongs to, as W3C Trace Context.
     """
 
     trace_id: str
@@ -86,6 +86,7 @@ class CallRecord(Immutable):
     estimated_cost: Decimal | None = None
     discarded: bool = False
     trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    seconds_waited: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))

@@ -96,6 +96,7 @@ class EndedCall:
             estimated_cost=cost.estimated_cost,
             discarded=context.discarded,
             trace_context=context.trace_context,
+            seconds_waited=context.seconds_waited,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
