@@ -164,6 +164,11 @@ class CallLeases:
         _DELETE_TURN.run(connection, id=turn.id)
 
     @writes
+    def renew(self, connection: Connection, seconds: float, now: float) -> None:
+        """Lets the leases of this process that run last for so many seconds from now."""
+        _RENEW.run(connection, pattern=f"{self._process}%", expires=now + seconds)
+
+    @writes
     def free(self, connection: Connection, process: str) -> None:
         """Ends the leases of a process that was killed: its calls count as if they had used what they reserved."""
         held = and_(leases.c.id.startswith(process, autoescape=True), leases.c.settled.is_(None))
@@ -216,6 +221,11 @@ _INSERT: Final = Statement(
 )
 _IS_LEASE = leases.c.id == bindparam("lease", type_=String)
 _SETTLE: Final = Statement(update(leases).where(_IS_LEASE).values(settled=_NOW, tokens=bindparam("used")))
+_RENEW: Final = Statement(
+    update(leases)
+    .where(leases.c.id.like(bindparam("pattern", type_=String)), leases.c.settled.is_(None))
+    .values(expires=bindparam("expires"))
+)
 _DROP: Final = Statement(delete(leases).where(_IS_LEASE))
 _ID = bindparam("id", type_=String)
 _EARLIER: Final = Statement(

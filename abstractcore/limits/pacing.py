@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ..concurrency import off_loop
-from ..errors import LimitExceededError, RateLimitError
+from ..errors import LimitExceededError, OverloadedError, RateLimitError, ServerError
 from ..ports import (
     Answer,
     Attempt,
@@ -75,7 +75,7 @@ async def paced_attempt(
     except BaseException as error:
         if isinstance(error, RateLimitError) and not isinstance(error, LimitExceededError):
             _note_refusal(queue, error, begun, runtime.now())
-        if len(context.attempts) == before.attempts or context.unsent > before.unsent:
+        if len(context.attempts) == before.attempts or (context.unsent > before.unsent and not _is_answer(error)):
             queue.drop(call)
         else:
             lost = [*context.responses[before.responses :], *context.lost[before.lost :]]
@@ -88,6 +88,11 @@ async def paced_attempt(
     else:
         queue.settle(call, _used(context.responses[before.responses :], reserved, tokens), time_of_day(context))
     return answer
+
+
+def _is_answer(error: BaseException) -> bool:
+    """Whether a provider has answered with an error: of one that is scripted, no response is noted."""
+    return isinstance(error, RateLimitError | OverloadedError | ServerError)
 
 
 def _listened(queue: CallQueue, listen: Any, body: Body) -> Body:

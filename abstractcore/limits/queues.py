@@ -16,10 +16,11 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..concurrency.background import ProcessWorker
+from ..concurrency import AlarmClock, ProcessWorker
 from ..errors import LimitExceededError
 from ..ports import CallContext
 from ..schema.base_error import shown_seconds
@@ -37,10 +38,14 @@ _FIRST_PAUSE: Final = 0.02
 _LONGEST_PAUSE: Final = 0.5
 _MOST_QUEUES: Final = 4096
 _LAST_SECONDS: Final = 5.0
+_LEASE_SECONDS: Final = 15.0
+"""How long a call of a process that was killed counts as running."""
+_RENEWAL_SECONDS: Final = 5.0
 _EXACT: Final = frozenset({"requests", "pause"})
 """What is not free earlier than it is said to be: a call whose time is over before does not wait for it."""
 _log = logging.getLogger("abstractcore")
 _worker: Final = ProcessWorker("abstractcore-limits", last_seconds=_LAST_SECONDS)
+_alarms: Final = AlarmClock()
 _lock = threading.RLock()
 """Held for the few instructions that read and change a queue; by a fork too, so that no child begins with one that is
 half changed. Reentrant: a fork, or a finalizer that ends a stream, may happen in the thread that holds it."""
@@ -91,6 +96,9 @@ class CallQueue:
         self._numbers = itertools.count()
         self._waiting = 0
         self._paused_until = -math.inf
+        self._running: dict[str, Callable[[], float]] = {}
+        """The calls of this process in the database that run, each with the time of day by its clock."""
+        self._renewal: Callable[[], object] | None = None
         self._process = _process
 
     def begin_at_once(self, numbers: Numbers, tokens: int, now: float, expires: float) -> CountedCall | None:
@@ -117,8 +125,9 @@ class CallQueue:
         try:
             while True:
                 wait: float | None = None
+                left = math.inf if context.deadline is None else context.deadline - runtime.now()
                 turn = self._renewed_turn(call)
-                if self._is_first(call):
+                if left > 0 and self._is_first(call):
                     answer = await self._ask(call, limits, tokens, seconds, context)
                     if not isinstance(answer, LimitReached):
                         found = answer
@@ -126,7 +135,6 @@ class CallQueue:
                     reached, wait = answer, answer.retry_after
                     if self._leases is not None and answer.limit not in _EXACT:
                         wait, pause = min(wait, pause), min(2 * pause, _LONGEST_PAUSE)
-                left = math.inf if context.deadline is None else context.deadline - runtime.now()
                 if left <= 0 or (wait is not None and reached is not None and reached.limit in _EXACT and wait >= left):
                     raise _out_of_time(limits, reached, wait, runtime.now() - start)
                 wait = left if wait is None else min(wait, left)
@@ -141,6 +149,7 @@ class CallQueue:
                 self._counts.settle(call, tokens)
             self._wake_first()
         elif (leases := self._leases) is not None:
+            self._running.pop(call, None)
             self._in_order(lambda: leases.settle(call, tokens, now))
 
     def drop(self, call: CountedCall | str) -> None:
@@ -150,6 +159,7 @@ class CallQueue:
                 self._counts.drop(call)
             self._wake_first()
         elif (leases := self._leases) is not None:
+            self._running.pop(call, None)
             self._in_order(lambda: leases.drop(call))
 
     def pause(self, seconds: float, now: float) -> None:
@@ -238,9 +248,11 @@ class CallQueue:
         name, now = f"limits:{self._name}", time_of_day(context)
 
         def begin() -> str | LimitReached:
-            found = leases.begin(name, limits, tokens, seconds, turn, now)
+            found = leases.begin(name, limits, tokens, min(seconds, _LEASE_SECONDS), turn, now)
             if isinstance(found, str):
                 call.lease = found
+                self._running[found] = partial(time_of_day, context)
+                self._renew_later(leases)
                 if call.has_left:
                     self.drop(found)
             elif call.has_left:
@@ -249,6 +261,21 @@ class CallQueue:
 
         call.is_kept = True
         return await context.runtime.call(begin)
+
+    def _renew_later(self, leases: CallLeases) -> None:
+        """Has the leases of calls that run renewed, in a thread: those of a process that was killed end soon."""
+        if self._renewal is not None:
+            return
+
+        def renew() -> None:
+            self._renewal = None
+            running = [*self._running.values()]
+            if running and self._process == _process:
+                now = max(time() for time in running)
+                self._in_order(lambda: leases.renew(_LEASE_SECONDS, now))
+                self._renew_later(leases)
+
+        self._renewal = _alarms.set(_RENEWAL_SECONDS, renew)
 
     def _turn_of(self, call: WaitingCall) -> Turn:
         from .leases import Turn
@@ -300,6 +327,8 @@ class CallQueue:
         self._line.clear()
         self._waiting = 0
         self._counts.end_running()
+        self._running.clear()
+        self._renewal = None
 
 
 def _began_at(context: CallContext, *, shared: bool) -> float:

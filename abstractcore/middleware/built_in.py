@@ -1,8 +1,9 @@
 """The middleware of every LLM: retry, limits, the deadline, tracing, budgets, and the wrapper of the user's own.
 
-`Retry` repeats transient failures, with exponential backoff and jitter. `Limiting` waits for limits, `Deadline` ends an
-attempt when the time of the call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and
-`UserMiddleware` checks what a user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
+`Retry` repeats transient failures, with exponential backoff and jitter. `Limiting` waits for limits, `Deadline` ends
+an attempt when the time of the call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and
+`UserMiddleware` checks what a user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers
+every request: nothing is sent.
 """
 
 from __future__ import annotations
