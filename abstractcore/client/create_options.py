@@ -34,8 +34,9 @@ class LLMOptions(CallOptions, total=False):
 
     base_url: str | None
     """Base URL of the provider's API; default: from the environment, or the provider's own."""
-    api_key: str | None
-    """API key; default: from the environment."""
+    api_key: str | Callable[[], str | Awaitable[str]] | None
+    """API key, or a sync or async function that returns one: called before the first request, and once more when the
+    key is refused; default: from the environment."""
     system_prompt: str | None
     """System prompt of every call that has neither a system prompt nor a system message."""
     accepts: Sequence[str] | None

@@ -67,7 +67,7 @@ _MEDIA_OPTIONS = (
     "vision_model",
 )
 _BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
-_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "api_key", "proxy", "transcription_language")
+_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "proxy", "transcription_language")
 
 
 @takes(CreateOptions)
@@ -195,6 +195,9 @@ def _check_defaults(given: dict[str, Any]) -> None:
     for name in _TEXT_OPTIONS:
         if not isinstance(given.get(name, ""), str):
             raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
+    if not isinstance(given.get("api_key", ""), str) and not callable(given["api_key"]):
+        problem = f"expected text or a function, got {type(given['api_key']).__name__}"
+        raise InvalidInputError(problem, path="api_key")
     for name in ("vision_model", "transcription_model"):
         if not isinstance(given.get(name, ""), str | LLM):
             found = type(given[name]).__name__
@@ -245,7 +248,7 @@ def _session(
         provider=provider.name,
         model=model,
         base_url=given.get("base_url"),
-        api_key=given.get("api_key"),
+        api_key=None if callable(given.get("api_key")) else given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
         default_url=default_url,
@@ -254,7 +257,7 @@ def _session(
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
         try:
-            session = _connect(provider, config, facts.services(services) if facts else services, offline)
+            session = _connect(provider, config, facts.services(services) if facts else services, offline, given)
         except Exception as error:
             secrets.error(error)
             raise
@@ -270,10 +273,16 @@ def _facts(given: dict[str, Any]) -> FactOverrides | None:
     return FactOverrides.given(given.get("facts"), given.get("accepts"))
 
 
-def _connect(provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool) -> ProviderSession:
+def _connect(
+    provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool, given: Mapping[str, Any]
+) -> ProviderSession:
     """Returns the session; an offline one needs no API key, and cannot send one."""
     if not offline:
-        return provider.connect(config, services)
+        if not callable(given.get("api_key")) and not callable(given.get("access_token")):
+            return provider.connect(config, services)
+        from .requested_keys import connect_with_function
+
+        return connect_with_function(provider, config, services, given)
     try:
         session = provider.connect(config, services)
     except AuthenticationError:

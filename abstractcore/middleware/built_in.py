@@ -61,8 +61,9 @@ class Retry:
     """Retries a request up to `max_retries` times after errors with `retryable`.
 
     `x-should-retry` of an error response decides that (`engine/exchange.py`), else the error's class. `Retry-After` is
-    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
-    stream is retried only before its first deltas. `random` returns numbers from 0 to 1.
+    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A stream is retried
+    only before its first deltas. A request whose key was renewed is repeated once more. `random` returns numbers from 0
+    to 1.
     """
 
     def __init__(self, max_retries: int, random: Callable[[], float]) -> None:
@@ -83,7 +84,8 @@ class Retry:
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
         """Returns the seconds before the next attempt; None to give up."""
-        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > self._max_retries:
+        most = self._max_retries + attempt.context.key_is_renewed
+        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > most:
             return None
         pause = error.retry_after
         if pause is None:
