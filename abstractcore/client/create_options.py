@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import ports
 from ..lazy_modules import LazyModule
@@ -12,13 +12,12 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
-    from .. import budgets
-    from ..limits import limits
+    from .. import budgets, limits
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
-    limits = LazyModule("abstractcore.limits.limits")
+    limits = LazyModule("abstractcore.limits")
     clients = LazyModule("abstractcore.transport.clients")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
@@ -53,7 +52,7 @@ class LLMOptions(CallOptions, total=False):
     budgets: Sequence[budgets.Budget] | None
     """Limits in US dollars on what the calls of this LLM cost, with the calls made for them, such as captions:
     `[Budget(usd=5, per="day")]`."""
-    limits: limits.LimitsInput | None
+    limits: limits.Limits | Mapping[str, Any] | Literal["learn"] | None
     """Limits that the requests of this LLM wait for: `Limits(requests_per_minute=60, parallel=8)`, its arguments as a
     mapping, or "learn" for those that the provider states or enforces; default: none."""
     proxy: str | None

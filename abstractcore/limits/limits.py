@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..copying import NotCopied
 from ..errors import InvalidInputError
@@ -14,17 +14,15 @@ from ..schema.base_error import shown
 
 if TYPE_CHECKING:
     from .. import database
-    from .queues import CallQueue
+    from . import queues
 else:
     database = LazyModule("abstractcore.database")
+    queues = LazyModule("abstractcore.limits.queues")
 
 _MOST: Final = 2**31 - 1
 _LONGEST_NAME: Final = 90
 _FIELDS: Final = ("requests_per_minute", "tokens_per_minute", "parallel", "name", "store")
 _HINT: Final = 'For example: limits=Limits(requests_per_minute=60), or limits="learn".'
-
-LimitsInput: TypeAlias = "Limits | Mapping[str, Any] | Literal['learn']"
-"""Limits, the arguments of `Limits` as a mapping, or "learn" for `Limits()`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +76,14 @@ class Limits(NotCopied):
         self.parallel = _number(parallel, "parallel")
         self.name = _check_name(name)
         self.store = _check_store(store, self.name, learns=self.learns)
-        self._queues: dict[str, CallQueue] = {}
+        self._queues: dict[str, queues.CallQueue] = {}
 
     @property
     def learns(self) -> bool:
         """Whether the limits are learned, since none are given."""
         return (self.requests_per_minute, self.tokens_per_minute, self.parallel) == (None, None, None)
 
-    def queue(self, account: str) -> CallQueue:
+    def queue(self, account: str) -> queues.CallQueue:
         """Returns where the calls of a model and key wait: of learned limits each `account` has its own.
 
         Raises the errors of `abstractcore.database` for a store that cannot be opened.
@@ -93,13 +91,15 @@ class Limits(NotCopied):
         key = account if self.learns else ""
         found = self._queues.get(key)
         if found is None:
-            from .queues import queue_of
-
-            found = self._queues.setdefault(key, queue_of(self, key))
+            found = self._queues.setdefault(key, queues.queue_of(self, key))
         return found
 
     def state(self) -> LimitsState:
-        """Returns what counts now in this process; of learned limits, of all models together."""
+        """Returns what counts now in this process; of learned limits, of all models together. What a database counts
+        for other processes is not in it.
+        """
+        if not self.learns:
+            self.queue("")
         queues = [*self._queues.values()]
         states = [queue.state(self) for queue in queues]
         numbers = states[0] if len(states) == 1 else self

@@ -34,7 +34,7 @@ _LATE_SECONDS: Final = 60.0
 """How much later than the end of its call it counts as running no more."""
 
 
-class _Before(NamedTuple):
+class _HeldBefore(NamedTuple):
     """How much a context held before an attempt."""
 
     attempts: int
@@ -68,7 +68,7 @@ async def paced_attempt(
             context.seconds_waited += runtime.now() - start
     if queue.learnt is not None:
         attempt = replace(attempt, listen=partial(_listened, queue, attempt.listen))
-    before = _Before(len(context.attempts), len(context.responses), len(context.lost), context.unsent)
+    before = _HeldBefore(len(context.attempts), len(context.responses), len(context.lost), context.unsent)
     begun = runtime.now()
     try:
         answer = await next(attempt)

@@ -69,12 +69,16 @@ def flush(timeout: float | None = None) -> bool:
 
 
 class WaitingCall:
-    """A call that waits. `turn` ends when it is to look whether it is the first now, or has room."""
+    """A call that waits. `turn` ends when it has a `place`, or is to look whether it is the first now. `ask` returns
+    its place at a time, if there is one.
+    """
 
-    __slots__ = ("has_left", "id", "is_kept", "lease", "rank", "turn")
+    __slots__ = ("ask", "has_left", "id", "is_kept", "lease", "place", "rank", "turn")
 
-    def __init__(self, rank: float) -> None:
+    def __init__(self, rank: float, ask: Callable[[float], CountedCall | LimitReached]) -> None:
         self.rank = rank
+        self.ask = ask
+        self.place: CountedCall | None = None
         self.turn: Future[None] = Future()
         self.has_left = False
         self.id = uuid.uuid4().hex
@@ -120,13 +124,20 @@ class CallQueue:
         `abstractcore.database`.
         """
         runtime, start = context.runtime, context.runtime.now()
-        call = self._join(_began_at(context, shared=self._leases is not None) - PRIORITY_SECONDS * priority)
+
+        def ask(now: float) -> CountedCall | LimitReached:
+            return self._counts.begin(self.numbers(limits, now), tokens, now, now + seconds)
+
+        call = self._join(_began_at(context, shared=self._leases is not None) - PRIORITY_SECONDS * priority, ask)
         pause, reached, found = _FIRST_PAUSE, None, None
         try:
             while True:
                 wait: float | None = None
                 left = math.inf if context.deadline is None else context.deadline - runtime.now()
                 turn = self._renewed_turn(call)
+                if call.place is not None:
+                    found = call.place
+                    return found
                 if left > 0 and self._is_first(call):
                     answer = await self._ask(call, limits, tokens, seconds, context)
                     if not isinstance(answer, LimitReached):
@@ -194,8 +205,8 @@ class CallQueue:
         """Whether no call waits or runs."""
         return not self._waiting and not self._counts.running
 
-    def _join(self, rank: float) -> WaitingCall:
-        call = WaitingCall(rank)
+    def _join(self, rank: float, ask: Callable[[float], CountedCall | LimitReached]) -> WaitingCall:
+        call = WaitingCall(rank, ask)
         with _lock:
             if self._process != _process:
                 self._begin_in_child()
@@ -232,8 +243,27 @@ class CallQueue:
             return LimitReached("pause", 0, paused)
         if self._leases is not None:
             return await self._ask_database(self._leases, call, limits, tokens, seconds, context)
+        return self._let_in(call, now)
+
+    def _let_in(self, call: WaitingCall, now: float) -> CountedCall | LimitReached:
+        """Lets in the first call, and those behind it that have room too: each by itself would take as many turns of an
+        event loop. Returns the place of the first one, or why it has none.
+        """
         with _lock:
-            return self._counts.begin(self.numbers(limits, now), tokens, now, now + seconds)
+            if call.place is not None:  # another thread has let it in
+                return call.place
+            answer = call.ask(now)
+            if isinstance(answer, LimitReached):
+                return answer
+            self._remove(call)
+            while (following := self._first()) is not None:
+                found = following.ask(now)
+                if isinstance(found, LimitReached):
+                    break
+                following.place = found
+                self._remove(following)
+                self._wake(following)
+            return answer
 
     async def _ask_database(
         self,
@@ -284,12 +314,15 @@ class CallQueue:
 
     def _leave(self, call: WaitingCall, *, is_in: bool) -> None:
         with _lock:
-            call.has_left = True
-            self._waiting -= 1
+            self._remove(call)
         self._wake_first()
-        if is_in or self._leases is None:
+        if is_in:
             return
-        if call.lease is not None:  # it was let in while it was cancelled
+        if call.place is not None:  # it was let in while it was cancelled
+            self.drop(call.place)
+        if self._leases is None:
+            return
+        if call.lease is not None:
             self.drop(call.lease)
         elif call.is_kept:
             leases, turn = self._leases, self._turn_of(call)
@@ -301,8 +334,18 @@ class CallQueue:
             return
         with _lock:
             first = self._first()
-            if first is not None and not first.turn.done():
-                first.turn.set_result(None)
+            if first is not None:
+                self._wake(first)
+
+    @staticmethod
+    def _wake(call: WaitingCall) -> None:
+        if not call.turn.done():
+            call.turn.set_result(None)
+
+    def _remove(self, call: WaitingCall) -> None:
+        if not call.has_left:
+            call.has_left = True
+            self._waiting -= 1
 
     def _in_order(self, end: Callable[[], object]) -> None:
         """Has something ended in the database, in a thread: no answer waits for it."""

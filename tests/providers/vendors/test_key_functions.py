@@ -48,7 +48,7 @@ def requests_with(provider: str, key: Any) -> list[tuple[str, dict[str, str]]]:
     found: list[tuple[str, dict[str, str]]] = []
 
     def respond(request: httpx2.Request) -> httpx2.Response:
-        found.append((str(request.url), {name: value for name, value in request.headers.items()}))
+        found.append((str(request.url), dict(request.headers)))
         return httpx2.Response(500)
 
     services = Services(environment={})
