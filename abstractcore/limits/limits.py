@@ -76,6 +76,7 @@ class Limits(NotCopied):
         self.parallel = _number(parallel, "parallel")
         self.name = _check_name(name)
         self.store = _check_store(store, self.name, learns=self.learns)
+        self._learns = self.learns
         self._queues: dict[str, queues.CallQueue] = {}
 
     @property
@@ -83,8 +84,13 @@ class Limits(NotCopied):
         """Whether the limits are learned, since none are given."""
         return (self.requests_per_minute, self.tokens_per_minute, self.parallel) == (None, None, None)
 
+    def known_queue(self, account: str) -> queues.CallQueue | None:
+        """Returns the queue of a model and key, if it is open."""
+        return self._queues.get(account if self._learns else "")
+
     def queue(self, account: str) -> queues.CallQueue:
-        """Returns where the calls of a model and key wait: of learned limits each `account` has its own.
+        """Returns where the calls of a model and key wait: of learned limits each `account` has its own. Opens a store,
+        and waits for it.
 
         Raises the errors of `abstractcore.database` for a store that cannot be opened.
         """
@@ -123,14 +129,14 @@ def checked_limits(given: object) -> Limits:
     """Returns the value of the option `limits`; raises `InvalidInputError` for another one."""
     if isinstance(given, Limits):
         return given
-    if given == "learn":
+    if isinstance(given, str) and given == "learn":
         return Limits()
     if not isinstance(given, Mapping):
         found = shown(given) if isinstance(given, str) else type(given).__name__
         raise InvalidInputError(f"expected Limits, a mapping or 'learn', got {found}", path="limits", hint=_HINT)
     fields = cast("Mapping[str, Any]", given)
     for name in fields:
-        if name not in _FIELDS:
+        if not isinstance(name, str) or name not in _FIELDS:  # pyright: ignore[reportUnnecessaryIsInstance]
             problem = f"unknown field {shown(name)}: expected {', '.join(_FIELDS)}"
             raise InvalidInputError(problem, path="limits", hint=_HINT)
     try:
@@ -147,7 +153,7 @@ def _number(given: object, path: str) -> int | None:
         raise InvalidInputError(
             f"expected a whole number from 1 to {_MOST:,}, got {shown(given)}",
             path=path,
-            hint="A limit of 0 would let no call begin." if given == 0 else None,
+            hint="A limit of 0 would let no call begin." if isinstance(given, int) and given == 0 else None,
         )
     return given
 

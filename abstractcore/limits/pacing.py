@@ -44,13 +44,16 @@ class _HeldBefore(NamedTuple):
 
 
 async def paced_attempt(
-    limits: Limits, queue: CallQueue, attempt: Attempt, next: AttemptNext, profile: ModelProfile, usual: UsualSizes
+    limits: Limits, account: str, attempt: Attempt, next: AttemptNext, profile: ModelProfile, usual: UsualSizes
 ) -> Answer:
-    """Makes an attempt as soon as the limits leave room; raises `LimitExceededError` if they do not within the time of
-    the call.
+    """Makes an attempt of an account as soon as the limits leave room; raises `LimitExceededError` if they do not
+    within the time of the call.
     """
     context = attempt.context
     runtime = context.runtime
+    queue = limits.known_queue(account)
+    if queue is None:
+        queue = await off_loop(runtime, limits.store is not None, limits.queue, account)
     start = runtime.now()
     numbers = queue.numbers(limits, start)
     tokens: AttemptTokens | None = None

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ..budgets import Budget
     from ..budgets.estimates import PricedModel
     from ..limits import Limits
-    from ..limits.queues import CallQueue
 
 Substitute: TypeAlias = Callable[[CallContext, object], Awaitable[Answer]]
 """Makes the call of a context by another model, given by its name or as an LLM."""
@@ -134,7 +133,6 @@ class Limiting:
         self._account = account
         self._profile = profile
         self._usual = usual
-        self._queue: CallQueue | None = None
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
         """Makes the attempt in its turn; raises `LimitExceededError` if the time of the call does not suffice."""
@@ -142,9 +140,7 @@ class Limiting:
             return next(attempt)
         from ..limits.pacing import paced_attempt
 
-        if self._queue is None:
-            self._queue = self._limits.queue(self._account)
-        return paced_attempt(self._limits, self._queue, attempt, next, self._profile, self._usual)
+        return paced_attempt(self._limits, self._account, attempt, next, self._profile, self._usual)
 
 
 class Budgeting:
