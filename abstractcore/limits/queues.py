@@ -49,13 +49,16 @@ _alarms: Final = AlarmClock()
 _lock = threading.RLock()
 """Held for the few instructions that read and change a queue; by a fork too, so that no child begins with one that is
 half changed. Reentrant: a fork, or a finalizer that ends a stream, may happen in the thread that holds it."""
+_opening = threading.Lock()
+"""Held while a database is opened: once for all calls that begin together. A child of a fork has another one."""
 _process = 0
 """How many forks lie between this process and the first one."""
 
 
 def _in_child() -> None:
-    global _process
+    global _process, _opening
     _process += 1
+    _opening = threading.Lock()
     _lock.release()
 
 
@@ -413,7 +416,8 @@ def queue_of(limits: Limits, account: str) -> CallQueue:
     if store is None:
         return _shared("process", name, lambda: CallQueue(name))
     place = str(store) if isinstance(store, str | Path) else str(id(store))
-    return _shared(place, name, lambda: CallQueue(name, _leases_in(limits)))
+    with _opening:
+        return _shared(place, name, lambda: CallQueue(name, _leases_in(limits)))
 
 
 def _shared(place: str, name: str, make: Callable[[], CallQueue]) -> CallQueue:
