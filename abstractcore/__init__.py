@@ -27,6 +27,7 @@ from .errors import (
     InvalidInputError as InvalidInputError,
     JournalError as JournalError,
     JournalLost as JournalLost,
+    LimitExceededError as LimitExceededError,
     MediaError as MediaError,
     MissingExtraError as MissingExtraError,
     ModelCrashedError as ModelCrashedError,
@@ -140,6 +141,7 @@ with _LazyImports(globals()):
         File as File,
         MediaInput as MediaInput,
     )
+    from .limits import Limits as Limits
     from .mcp.tools import MCPTools as MCPTools
     from .middleware.cassettes import (
         record as record,

@@ -44,6 +44,7 @@ AbstractCoreError
    |  `- ContextOverflowError       the prompt is longer than the model's context
    |- ContentFilterError            the provider's content filter rejected the request
    |- RateLimitError                too many requests at this time
+   |  `- LimitExceededError         the limits of this program leave no room within the time of a call
    |- QuotaError                    the account's credit or quota is used up
    |  `- StorageFullError           the provider's file store is full
    |- OverloadedError               the provider has no capacity at the moment
@@ -301,6 +302,18 @@ class RateLimitError(ProviderError):
     """Too many requests at this time."""
 
     retryable = True
+
+
+class LimitExceededError(RateLimitError):
+    """The limits that an LLM was given leave no room within the time of a call: it was not sent.
+
+    `limit` is what it waited for: "requests", "tokens", "calls at once", "pause" (one that the provider asked for), or
+    "turn" (calls that began earlier); `waited` is in seconds. `retry_after` are the seconds until there may be room.
+    """
+
+    retryable = False
+    limit: str = ""
+    waited: float = 0.0
 
 
 class QuotaError(ProviderError):

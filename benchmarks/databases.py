@@ -11,7 +11,8 @@ from rounds import Row, Setup, best, cpu_seconds, repeated
 from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, bindparam, select, update
 
 from abstractcore.database import Database, Schema, Statement
-from abstractcore_server.store import CallLeases, KeyLimits, Keys, Store
+from abstractcore.limits import CallLeases
+from abstractcore_server.store import KeyLimits, Keys, Store
 
 _COUNT = 500
 _METADATA = MetaData()

@@ -25,6 +25,7 @@ import gateway
 import glyphs
 import images
 import imports
+import limits
 import litellm_proxy
 import making
 import mcp_calls
@@ -84,6 +85,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "video": videos.videos,
     "voice": voice.voices,
     "budget": budgets.budgets,
+    "limits": limits.limits,
     "database": databases.statements,
     "runs": runs.runs,
 }

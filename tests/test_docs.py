@@ -32,6 +32,7 @@ def test_pages_with_python_blocks_are_known():
         "configuration.md",
         "evidence.md",
         "index.md",
+        "limits.md",
         "mcp.md",
         "media.md",
         "models.md",

@@ -37,9 +37,10 @@ from ..ports import (
 from ..ports.budgets import Balance, BudgetAccount
 from ..schema import CallWarning, ModelReply
 from ..schema.base_error import one_line
+from ..telemetry.attempt_tokens import is_long
 from .amounts import Amount, as_dollars, picodollars, shown_dollars
 from .budget import Budget
-from .estimates import AttemptEstimate, PricedModel, size_of_input
+from .estimates import AttemptEstimate, PricedModel
 from .settling import Reservation, in_order, release, settle
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
@@ -49,7 +50,6 @@ _EXPIRY_SECONDS: Final = 3_600.0
 _LATE_SECONDS: Final = 60.0
 """How much later than the end of its call a reservation expires."""
 _NO_LIMIT: Final = 2**62
-_MOST_TEXT: Final = 256 * 1024
 _SENT_NEVERTHELESS: Final = (BackendError, CallInterruptedError, StreamInterruptedError)
 _log = logging.getLogger("abstractcore")
 
@@ -107,9 +107,7 @@ class _Refusal(NamedTuple):
 async def charged_attempt(budgets: Sequence[Budget], attempt: Attempt, next: AttemptNext, model: PricedModel) -> Answer:
     """Makes an attempt of a model that fits into all budgets; raises `BudgetExceededError` before it is sent."""
     context = attempt.context
-    # Counting the characters of a long call would keep an event loop waiting.
-    is_large = size_of_input(attempt) > _MOST_TEXT
-    estimate = await off_loop(context.runtime, is_large, AttemptEstimate, attempt, model)
+    estimate = await off_loop(context.runtime, is_long(attempt), AttemptEstimate, attempt, model)
     charge = AttemptCharge(budgets, context, estimate)
     await charge.reserve()
     before = _Before(len(context.attempts), len(context.responses), len(context.lost), context.unsent)

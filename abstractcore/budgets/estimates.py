@@ -1,46 +1,24 @@
-"""Estimates what an attempt costs before it is sent.
+"""Estimates what an attempt costs before it is sent: its tokens at the prices of its model.
 
-What a model has reported corrects its later estimates: the ratio of its input tokens to the estimated ones, its usual
-output, and what an operation without tokens usually costs.
+What operations without tokens have cost corrects later estimates.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from ..files.token_estimates import estimated_tokens
-from ..ports import Attempt, BilledResponse, CallContext, ModelProfile, Pricing
-from ..ports.middleware import call_in
-from ..schema import Billing, ModelCall, Usage, content_size, size_of
-from ..schema.token_counts import text_tokens
-from ..telemetry.costs import MARGIN, charge_of
+from ..ports import Attempt, BilledResponse, ModelProfile, Pricing
+from ..schema import Billing, Usage
+from ..telemetry.attempt_tokens import MOST_KNOWN, AttemptTokens, UsualSizes, texts_of, towards
+from ..telemetry.costs import charge_of
 from .amounts import Amount, picodollars
 
-_FIRST_OUTPUT: Final = 256
-"""The output of a model that has not answered yet in this process, in tokens."""
-_LEAST_OUTPUT: Final = 1
-_WEIGHT: Final = 0.125
 _NO_DOLLARS: Final = Decimal(0)
-_MOST_KNOWN: Final = 4096
-"""Models and operations whose usual sizes are kept, and costs of sizes."""
-
-
-@dataclass(slots=True)
-class Usual:
-    """What the answers of a model to one operation were like. A larger value counts at once, smaller ones slowly: an
-    estimate is rather too high.
-    """
-
-    input_ratio: float | None = None
-    output: float | None = None
-
-
-def _towards(known: float | None, observed: float) -> float:
-    return observed if known is None else max(observed, known + _WEIGHT * (observed - known))
+_HOUR: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,46 +31,23 @@ class PricedModel:
     pricing: Pricing
     profile: ModelProfile
     costs: dict[Any, Amount]
-    usual: dict[tuple[str, str, str], Usual]
+    usual: UsualSizes
     usual_costs: dict[tuple[str, str, str], float] = field(default_factory=dict[tuple[str, str, str], float])
 
 
-class AttemptEstimate:
+class AttemptEstimate(AttemptTokens):
     """The estimates of one attempt."""
 
     def __init__(self, attempt: Attempt, model: PricedModel) -> None:
-        context = attempt.context
-        self._context = context
-        self._pricing = context.pricing or model.pricing
-        self._profile = profile = model.profile
+        super().__init__(attempt, model.profile, model.usual)
+        self._pricing = attempt.context.pricing or model.pricing
         self._costs = model.costs
-        self._given = context.input if attempt.encoded is None else attempt.encoded
-        call = call_in(self._given)
-        self._call = call
-        self._limit = _output_limit(call, profile, context)
-        key = (context.input.provider, context.input.model, context.operation.name)
-        usual = model.usual.get(key)
-        if usual is None:
-            if len(model.usual) >= _MOST_KNOWN:
-                model.usual.clear()
-            usual = model.usual.setdefault(key, Usual())
-        self._usual = usual
         self._usual_costs = model.usual_costs
-        self._key = key
-        self._input = _input_tokens(self._given, call, profile, context)
-
-    @property
-    def now(self) -> float:
-        """The time by the clock of the call, in seconds since the epoch."""
-        context = self._context
-        return context.started_at + context.runtime.now() - context.monotonic_start
 
     def beforehand(self) -> Amount:
         """Returns what the attempt is expected to cost."""
-        usual = self._usual
-        ratio = MARGIN if usual.input_ratio is None else usual.input_ratio
-        amount = self._amount(math.ceil(self._input * ratio - 1e-6), self._limit or self._usual_output())
-        cost = self._usual_costs.get(self._key)
+        amount = self._amount(self.expected_input(), self.expected_output())
+        cost = self._usual_costs.get(self.key)
         return Amount(math.ceil(cost)) if amount.picodollars is None and cost is not None else amount
 
     def of_responses(self, responses: Sequence[BilledResponse], expected: Amount) -> Amount:
@@ -105,7 +60,7 @@ class AttemptEstimate:
             if cost.cost is not None or cost.estimated_cost is not None:
                 known += picodollars(cost.cost or _NO_DOLLARS)
                 estimated += picodollars(cost.estimated_cost or _NO_DOLLARS)
-                self._learn(response)
+                self.learn(response)
             elif expected.picodollars is None:
                 return Amount(None, cost.cost_reason or "")
             else:
@@ -113,31 +68,15 @@ class AttemptEstimate:
         if not responses:
             return expected._replace(estimated=expected.picodollars or 0)
         total = known + estimated
-        if len(self._usual_costs) >= _MOST_KNOWN:
+        if len(self._usual_costs) >= MOST_KNOWN:
             self._usual_costs.clear()
-        self._usual_costs[self._key] = _towards(self._usual_costs.get(self._key), total)
+        self._usual_costs[self.key] = towards(self._usual_costs.get(self.key), total)
         return Amount(total, estimated=estimated)
-
-    def _learn(self, response: BilledResponse) -> None:
-        usual, usage = self._usual, response.usage
-        if usage.input and self._input:
-            # A short input may have half of its estimate, from which nothing follows for a long one.
-            usual.input_ratio = _towards(usual.input_ratio, max(1 / MARGIN, usage.input / self._input))
-        if usage.output is not None and response.complete:
-            usual.output = _towards(usual.output, usage.output)
-
-    def _usual_output(self) -> int:
-        if self._context.operation.is_chat:
-            known = self._usual.output
-            tokens = _FIRST_OUTPUT if known is None else max(_LEAST_OUTPUT, math.ceil(known - 1e-6))
-            most = self._profile.max_output_tokens
-            return tokens if most is None else min(tokens, most)
-        return math.ceil(self._usual.output or 0)
 
     def _amount(self, tokens: int, output: int) -> Amount:
         """Returns the cost of so many tokens; of the characters or the length of the input where these have a price."""
-        context, now = self._context, self.now
-        key = (tokens, output, context.terms, context.input.model, int(now // 3600), id(self._pricing))
+        context, now = self.context, self.now
+        key = (tokens, output, context.terms, context.input.model, int(now // _HOUR), id(self._pricing))
         known = self._costs.get(key)
         if known is not None:
             return known
@@ -150,58 +89,18 @@ class AttemptEstimate:
                 amount = Amount(picodollars(dollars))
                 break
             amount = Amount(None, amount.reason or reason or "")
-        if len(self._costs) >= _MOST_KNOWN:
+        if len(self._costs) >= MOST_KNOWN:
             self._costs.clear()
-        if self._call is not None:
+        if self.call is not None:
             self._costs[key] = amount
         return amount
 
     def _usages(self, tokens: int, output: int) -> Iterator[Usage]:
         yield Usage(tokens, output)
-        if self._call is None or not self._context.operation.is_chat:
-            characters = sum(map(len, _texts(self._given)))
+        if self.call is None or not self.context.operation.is_chat:
+            characters = sum(map(len, texts_of(self.given)))
             if characters:
                 yield Usage(billing=Billing(counts={"character": characters}))
-            seconds = getattr(self._given, "seconds", None)
+            seconds = getattr(self.given, "seconds", None)
             if isinstance(seconds, int | float) and 0 < seconds < math.inf:
                 yield Usage(billing=Billing(counts={"audio_second": math.ceil(seconds)}))
-
-
-def size_of_input(attempt: Attempt) -> int:
-    """Returns about how many bytes an estimate reads."""
-    given = attempt.context.input if attempt.encoded is None else attempt.encoded
-    call = call_in(given)
-    return size_of(given) if call is None else content_size(call)
-
-
-def _output_limit(call: ModelCall | None, profile: ModelProfile, context: CallContext) -> int | None:
-    """Returns the most tokens of output that the call allows, None if it sets no limit."""
-    if call is None or not context.operation.is_chat or call.sampling.max_output_tokens is None:
-        return None
-    limit = call.sampling.max_output_tokens
-    return limit if profile.max_output_tokens is None else min(limit, profile.max_output_tokens)
-
-
-def _input_tokens(given: object, call: ModelCall | None, profile: ModelProfile, context: CallContext) -> int:
-    if call is not None:
-        return int(estimated_tokens(call, profile, context.decisions))
-    return sum(map(text_tokens, _texts(given)))
-
-
-_NOT_SENT: Final = frozenset({"model", "provider", "tags", "parent_id", "trace_context"})
-
-
-def _texts(given: object) -> Iterator[str]:
-    """Yields the texts of the input of an operation, such as those to embed or to speak."""
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, Mapping):
-        for each in cast("Mapping[object, object]", given).values():
-            yield from _texts(each)
-    elif isinstance(given, list | tuple):
-        for each in cast("Sequence[object]", given):
-            yield from _texts(each)
-    elif is_dataclass(given) and not isinstance(given, type):
-        for field in fields(given):
-            if field.name not in _NOT_SENT:
-                yield from _texts(getattr(given, field.name))

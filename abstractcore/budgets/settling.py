@@ -5,10 +5,7 @@ No answer waits for it, and it happens even if the call is cancelled.
 
 from __future__ import annotations
 
-import atexit
 import logging
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
@@ -19,9 +16,7 @@ from .budget import Budget
 
 _LAST_SECONDS: Final = 5.0
 _log = logging.getLogger("abstractcore")
-_worker: Final = ProcessWorker("abstractcore-budgets")
-_flushed_at_exit: Final = set[int]()
-atexit.register(_worker.flush, _LAST_SECONDS)
+_worker: Final = ProcessWorker("abstractcore-budgets", last_seconds=_LAST_SECONDS)
 
 
 def flush(timeout: float | None = None) -> bool:
@@ -38,21 +33,10 @@ class Reservation(NamedTuple):
     id: int
 
 
-def _flush_at_exit() -> None:
-    """Has what is queued written at the end of a process of `multiprocessing`, which calls no function of `atexit`."""
-    process = os.getpid()
-    if process not in _flushed_at_exit:
-        _flushed_at_exit.add(process)
-        util = sys.modules.get("multiprocessing.util")
-        if util is not None:
-            util.Finalize(None, _worker.flush, (_LAST_SECONDS,), exitpriority=0)
-
-
 def in_order(budget: Budget, end: Callable[[], object]) -> None:
     """Ends a reservation here, or in the worker where that waits for a database."""
     if budget.ledger.blocks:
         try:
-            _flush_at_exit()
             _worker.begun().put(end)
             return
         except RuntimeError:  # the interpreter shuts down

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import ports
 from ..lazy_modules import LazyModule
@@ -12,11 +12,12 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
-    from .. import budgets
+    from .. import budgets, limits
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
+    limits = LazyModule("abstractcore.limits")
     clients = LazyModule("abstractcore.transport.clients")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
@@ -32,8 +33,9 @@ class LLMOptions(CallOptions, total=False):
 
     base_url: str | None
     """Base URL of the provider's API; default: from the environment, or the provider's own."""
-    api_key: str | None
-    """API key; default: from the environment."""
+    api_key: str | Callable[[], str | Awaitable[str]] | None
+    """API key, or a sync or async function that returns one: called before the first request, and once more when the
+    key is refused; default: from the environment."""
     system_prompt: str | None
     """System prompt of every call that has neither a system prompt nor a system message."""
     accepts: Sequence[str] | None
@@ -50,6 +52,9 @@ class LLMOptions(CallOptions, total=False):
     budgets: Sequence[budgets.Budget] | None
     """Limits in US dollars on what the calls of this LLM cost, with the calls made for them, such as captions:
     `[Budget(usd=5, per="day")]`."""
+    limits: limits.Limits | Mapping[str, Any] | Literal["learn"] | None
+    """Limits that the requests of this LLM wait for: `Limits(requests_per_minute=60, parallel=8)`, its arguments as a
+    mapping, or "learn" for those that the provider states or enforces; default: none."""
     proxy: str | None
     """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
     networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""

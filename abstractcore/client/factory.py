@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
-from ..middleware import Budgeting, Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
+from ..middleware import Budgeting, Deadline, Limiting, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_help import takes
 from ..ports import (
     CAPABILITIES,
@@ -68,7 +68,7 @@ _MEDIA_OPTIONS = (
     "vision_model",
 )
 _BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
-_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "api_key", "proxy", "transcription_language")
+_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "proxy", "transcription_language")
 
 
 @takes(CreateOptions)
@@ -136,6 +136,7 @@ def _create(
     middleware = (
         tracing,
         Retry(retries, services.random),
+        *_limiting(given, session, name, services),
         Deadline(),
         *_user_middleware(given.get("middleware", ()), partial(_settings_digest, given, session, services)),
         Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
@@ -195,6 +196,9 @@ def _check_defaults(given: dict[str, Any]) -> None:
     for name in _TEXT_OPTIONS:
         if not isinstance(given.get(name, ""), str):
             raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
+    if not isinstance(given.get("api_key", ""), str) and not callable(given["api_key"]):
+        problem = f"expected text or a function, got {type(given['api_key']).__name__}"
+        raise InvalidInputError(problem, path="api_key")
     for name in ("vision_model", "transcription_model"):
         if not isinstance(given.get(name, ""), str | LLM):
             found = type(given[name]).__name__
@@ -226,6 +230,20 @@ def _settings_digest(given: Mapping[str, Any], session: ProviderSession, service
     return settings_digest(options, session, services.configuration)
 
 
+def _limiting(
+    given: Mapping[str, Any], session: ProviderSession, provider: str, services: Services
+) -> Sequence[Limiting]:
+    """Returns what waits for limits, if there are any; raises `InvalidInputError` for invalid ones."""
+    if given.get("limits") is None:
+        return ()
+    from ..limits.accounts import account_of
+    from ..limits.limits import checked_limits
+
+    limits = checked_limits(given["limits"])
+    account = account_of(provider, session, (given.get("api_key"), given.get("access_token")), given["headers"])
+    return (Limiting(limits, account, session.profile, services.usual_sizes),)
+
+
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
     if given.get("budgets") is None:
         return ()
@@ -246,7 +264,7 @@ def _session(
         provider=provider.name,
         model=model,
         base_url=given.get("base_url"),
-        api_key=given.get("api_key"),
+        api_key=None if callable(given.get("api_key")) else given.get("api_key"),
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
         default_url=default_url,
@@ -255,7 +273,7 @@ def _session(
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
         try:
-            session = _connect(provider, config, facts.services(services) if facts else services, offline)
+            session = _connect(provider, config, facts.services(services) if facts else services, offline, given)
         except Exception as error:
             secrets.error(error)
             raise
@@ -271,10 +289,16 @@ def _facts(given: dict[str, Any]) -> FactOverrides | None:
     return FactOverrides.given(given.get("facts"), given.get("accepts"))
 
 
-def _connect(provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool) -> ProviderSession:
+def _connect(
+    provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool, given: Mapping[str, Any]
+) -> ProviderSession:
     """Returns the session; an offline one needs no API key, and cannot send one."""
     if not offline:
-        return provider.connect(config, services)
+        if not callable(given.get("api_key")) and not callable(given.get("access_token")):
+            return provider.connect(config, services)
+        from .requested_keys import connect_with_function
+
+        return connect_with_function(provider, config, services, given)
     try:
         session = provider.connect(config, services)
     except AuthenticationError:

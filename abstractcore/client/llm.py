@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from .. import schema
@@ -70,6 +70,9 @@ class LLMArguments:
                     "Leave it out and set the provider's environment variable, or call create_llm in the other process."
                 )
                 raise InvalidInputError("an LLM with a credential in its options is not pickled", path=name, hint=hint)
+            if callable(value) and name in ("api_key", "access_token") and not isinstance(value, FunctionType):
+                hint = "Use a function at the top of a module, or call create_llm in the other process."
+                raise InvalidInputError("an object that may hold a credential is not pickled", path=name, hint=hint)
             if name == "middleware" and isinstance(value, list | tuple):
                 for index, each in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
                     check_picklable(each, f"{name}[{index}]")

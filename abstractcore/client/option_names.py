@@ -107,6 +107,10 @@ OTHER_WAYS: Mapping[str, str] = MappingProxyType(
         "tool_timeout": "run_tools=ToolPolicy(timeout=...), or @tool(timeout=...)",
         "stream_options": "stream.response.usage, which is always requested",
         "extra_query": "create_llm(..., http_client=httpx2.Client(params={...}))",
+        **dict.fromkeys(("rpm", "rpm_limit"), "limits=Limits(requests_per_minute=...)"),
+        **dict.fromkeys(("tpm", "tpm_limit"), "limits=Limits(tokens_per_minute=...)"),
+        **dict.fromkeys(("max_concurrency", "max_parallel_requests"), "limits=Limits(parallel=...)"),
+        "rate_limiter": "limits=Limits(requests_per_minute=...)",
         "organization": "headers={'OpenAI-Organization': '...'}",
         "web_search": "tools=[HostedTool('web_search')]",
     }

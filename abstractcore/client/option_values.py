@@ -63,6 +63,7 @@ _FIXED_HEADERS = frozenset(
     }
 )
 _OUTPUT_RETRIES = 1
+_MOST_PRIORITY = 1000
 _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
@@ -149,6 +150,16 @@ def seconds(value: object, path: str) -> float | None:
             hint="None means no limit.",
         )
     return float(value)
+
+
+def priority(value: object) -> int:
+    """Returns the priority of a call among those that wait for limits; 0 if not given."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not -_MOST_PRIORITY <= value <= _MOST_PRIORITY:
+        expected = f"expected a whole number from -{_MOST_PRIORITY} to {_MOST_PRIORITY}, got {shown(value)}"
+        raise InvalidInputError(expected, path="priority", hint="Calls of a higher priority go first; 0 is usual.")
+    return value
 
 
 def progress_function(value: object) -> Callable[[MediaProgress], object] | None:

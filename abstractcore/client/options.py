@@ -108,6 +108,9 @@ class CallOptions(TypedDict, total=False):
     `abstractcore.otel` is in use."""
     timeout: float | None
     """Timeout in seconds for the whole call including retries; default 600."""
+    priority: int | None
+    """Which calls go first among those that wait for `limits`: the higher one, as if it had waited a minute longer for
+    each 1; default 0."""
     output_retries: int | None
     """How often the model is asked again if its answer does not match `response_model`, with what is wrong; default
     1."""

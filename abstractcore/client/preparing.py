@@ -31,6 +31,7 @@ from .option_values import (
     interruption_of,
     merge_options,
     output_retries,
+    priority,
     progress_function,
     scoped_call,
     scoped_options,
@@ -100,6 +101,11 @@ class RequestPreparer:
         """The user's headers of every call."""
         return self._defaults.get("headers", {})
 
+    @property
+    def _priority(self) -> int:
+        """The priority of calls that have none of their own: those that are data."""
+        return priority(self._defaults.get("priority"))
+
     def request(
         self,
         prompt: str | None,
@@ -141,6 +147,7 @@ class RequestPreparer:
             headers=headers,
             warnings=warnings,
             on_media_progress=on_media_progress,
+            priority=priority(options.get("priority")),
         )
         plan = None
         if run_tools or output is not None:
@@ -265,7 +272,10 @@ class RequestPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         self._check_model(call, "call", self._hint_of_model)
         prepared = _prepared_call(
-            scoped_call(call if call.stream == stream else call.with_(stream=stream)), self._unused, self.headers
+            scoped_call(call if call.stream == stream else call.with_(stream=stream)),
+            self._unused,
+            self.headers,
+            self._priority,
         )
         return _request_of(prepared, seconds(timeout, "timeout"))
 
@@ -289,7 +299,7 @@ class RequestPreparer:
         given = input_without_call(operation, arguments, content, values)
         headers = _headers(self.headers, options.get("headers"))
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
-        prepared = _request_of(_prepared_call(given, warnings, headers), timeout)
+        prepared = _request_of(_prepared_call(given, warnings, headers, priority(options.get("priority"))), timeout)
         return operation, prepared._replace(interruption=interruption_of(request))
 
     def given_operation(
@@ -317,7 +327,7 @@ class RequestPreparer:
 
     def _given_input(self, given: OperationInput, timeout: float | None) -> PreparedRequest:
         self._check_model(given, "call", self._hint_of_model)
-        prepared = _prepared_call(scoped_call(given), self._unused, self.headers)
+        prepared = _prepared_call(scoped_call(given), self._unused, self.headers, self._priority)
         return _request_of(prepared, seconds(timeout, "timeout"))
 
     @property
@@ -354,6 +364,7 @@ class _RequestedCall(NamedTuple):
     headers: Mapping[str, str]
     warnings: tuple[CallWarning, ...]
     on_media_progress: Callable[[MediaProgress], object] | None
+    priority: int
 
     async def prepare(self, runtime: Runtime) -> Prepared:
         """Returns the call with the content of its files and the tools of its servers.
@@ -376,7 +387,7 @@ class _RequestedCall(NamedTuple):
         )
         tools = None if found is None else found.tools
         warnings = (*served_warnings, *self.warnings)
-        return _prepared_call(call, warnings, self.headers, tools, self.on_media_progress)
+        return _prepared_call(call, warnings, self.headers, self.priority, tools, self.on_media_progress)
 
     async def _files(self, runtime: Runtime) -> Sequence[MediaPart]:
         if not self.media:
@@ -390,6 +401,7 @@ def _prepared_call(
     given: AnyInput,
     warnings: tuple[CallWarning, ...],
     headers: Mapping[str, str],
+    priority: int,
     tools: Mapping[str, Tool[..., Any]] | None = None,
     on_media_progress: Callable[[MediaProgress], object] | None = None,
 ) -> Prepared:
@@ -398,7 +410,7 @@ def _prepared_call(
     """
     if given.strict:
         refuse_losses(warnings, given)
-    return Prepared(given, warnings, headers, tools=tools, on_media_progress=on_media_progress)
+    return Prepared(given, warnings, headers, tools=tools, on_media_progress=on_media_progress, priority=priority)
 
 
 def _request_of(prepared: Prepared, timeout: float | None) -> PreparedRequest:

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
-from ..ports import Clock, Interruption, TimeLimit, WorkKind
+from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind
 from .functions import captured_outcome, function_timeout, in_this_task, is_async, result_of, with_timeout
 from .sync import as_coroutine
 from .time_limits import SystemClock
@@ -79,9 +79,18 @@ class AsyncRuntime:
         finally:
             job.abandon()
 
-    async def wait(self, future: Future[Any]) -> None:
-        """Waits until `future` has ended."""
-        await asyncio.wait([asyncio.wrap_future(future)])
+    async def wait(self, future: Future[Any], seconds: float | None = None) -> bool:
+        """Waits until `future` has ended, for `seconds` at most; returns whether it has."""
+        ended = asyncio.wrap_future(future)
+        if seconds is None or isinstance(self._clock, WakeableClock):
+            await asyncio.wait([ended], timeout=seconds)
+            return future.done()
+        asleep = asyncio.ensure_future(self._clock.asleep(seconds))
+        try:
+            await asyncio.wait([ended, asleep], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asleep.cancel()
+        return future.done()
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None

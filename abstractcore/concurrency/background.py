@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeAlias
@@ -158,13 +160,17 @@ class BackgroundWorker:
 class ProcessWorker:
     """A `BackgroundWorker` for each process: a forked child has no threads of its parent.
 
-    It has no locks, which a fork could leave locked forever.
+    It has no locks, which a fork could leave locked forever. At the end of a process, also of one of `multiprocessing`,
+    which calls no function of `atexit`, what is queued is done within `last_seconds`, if they are given.
     """
 
-    def __init__(self, name: str, gathering: float = 0.0) -> None:
+    def __init__(self, name: str, gathering: float = 0.0, last_seconds: float | None = None) -> None:
         self._name = name
         self._gathering = gathering
+        self._last_seconds = last_seconds
         self._workers: dict[int, BackgroundWorker] = {}
+        if last_seconds is not None:
+            atexit.register(self.flush, last_seconds)
 
     def begun(self) -> BackgroundWorker:
         """Returns this process's worker; raises `RuntimeError` if no thread can start, as at interpreter shutdown."""
@@ -174,6 +180,8 @@ class ProcessWorker:
             worker = self._workers.setdefault(os.getpid(), new)
             if worker is not new:
                 new.stop()
+            elif self._last_seconds is not None and (util := sys.modules.get("multiprocessing.util")) is not None:
+                util.Finalize(None, self.flush, (self._last_seconds,), exitpriority=0)
         return worker
 
     @property

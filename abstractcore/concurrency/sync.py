@@ -138,12 +138,21 @@ class SyncRuntime:
             raise limit.error()
         return job.result.result()
 
-    async def wait(self, future: concurrent.futures.Future[Any]) -> None:
-        """Blocks until `future` has ended."""
+    async def wait(self, future: concurrent.futures.Future[Any], seconds: float | None = None) -> bool:
+        """Blocks until `future` has ended, for `seconds` at most; returns whether it has. A clock whose sleeps take no
+        real time sleeps for all of them.
+        """
+        if seconds is not None and not isinstance(self._clock, WakeableClock):
+            if not future.done():
+                await self.sleep(seconds)
+            return future.done()
         limit = current_limit()
-        ended = wait_for([future], None if limit is None else limit.left())
-        if not ended and limit is not None:
+        left = None if limit is None else limit.left()
+        if wait_for([future], _shorter(left, seconds)):
+            return True
+        if limit is not None and left is not None and (seconds is None or left <= seconds):
             raise limit.error()
+        return False
 
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
@@ -200,6 +209,11 @@ class SyncRuntime:
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """Calls `ring` after `seconds` in a thread, up to 0.05 s late; returns a function that cancels the alarm."""
         return self._alarms.set(seconds, ring)
+
+
+def _shorter(one: float | None, other: float | None) -> float | None:
+    given = [each for each in (one, other) if each is not None]
+    return min(given) if given else None
 
 
 def _in_context(context: Context, thunk: Callable[[], Awaitable[T]]) -> Callable[[], T]:

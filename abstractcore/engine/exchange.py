@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from ..concurrency.time_limits import out_of_time, overdue, remaining, time_given
 from ..errors import (
     AbstractCoreError,
+    AuthenticationError,
     ConnectionFailedError,
     ModelNotFoundError,
     NotFoundError,
@@ -39,6 +40,7 @@ from ..ports import (
     ModelProfile,
     OperationResult,
     ProviderSession,
+    RenewableEndpoint,
     StreamDecoder,
     Transpiler,
     Transport,
@@ -203,6 +205,7 @@ class Exchange(Generic[T]):
         except AbstractCoreError as error:
             failure = self._explain(error, address, attempt) if isinstance(error, ProviderError) else error
             _obey(body, failure)
+            self._renew_key(failure, address, context)
             raise locate(failure, context, body) from error.__cause__
         except BaseException as error:
             failure = out_of_time(time_given(context)) if overdue(context) else error
@@ -241,6 +244,15 @@ class Exchange(Generic[T]):
             usage = usage_without_response(attempt, self._profile, seconds)
             number = len(context.attempts) + 1
             context.lost.append(BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage))
+
+    def _renew_key(self, error: AbstractCoreError, address: Address | None, context: CallContext) -> None:
+        """Lets the attempt be made once more with another key, if the endpoint can ask for one."""
+        if not isinstance(error, AuthenticationError) or error.status is None or context.key_is_renewed:
+            return
+        endpoint = self._endpoint
+        if address is not None and isinstance(endpoint, RenewableEndpoint) and endpoint.renew(address):
+            context.key_is_renewed = True
+            error.retryable, error.retry_after = True, 0.0
 
     def _explain(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
         """Adds the request and the cause to `error`."""
@@ -394,7 +406,13 @@ def _record(
         status=body.status if body is not None else None,
         request_id=context.secrets.value(_request_id(body)) if body is not None else None,
         error=type(failure).__name__ if failure is not None else None,
+        seconds_waited=_waited(context) if context.seconds_waited else 0.0,
     )
+
+
+def _waited(context: CallContext) -> float:
+    """Returns how long the attempt that ends now has waited for limits."""
+    return context.seconds_waited - sum(attempt.seconds_waited for attempt in context.attempts)
 
 
 def _request_id(body: Body) -> str | None:

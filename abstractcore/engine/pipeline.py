@@ -187,6 +187,7 @@ class Pipeline:
         context.on_media_progress = prepared.on_media_progress
         context.hold_end = prepared.hold_end
         context.interaction = prepared.interaction
+        context.priority = prepared.priority
         context.trace_context = prepared.span
         if prepared.converted is not None:
             context.converted = prepared.converted

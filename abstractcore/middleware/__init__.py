@@ -2,9 +2,10 @@
 
 from .built_in import Budgeting
 from .built_in import Deadline
+from .built_in import Limiting
 from .built_in import OfflineEndpoint
 from .built_in import Retry
 from .built_in import Tracing
 from .built_in import UserMiddleware
 
-__all__ = ["Budgeting", "Deadline", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]
+__all__ = ["Budgeting", "Deadline", "Limiting", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]

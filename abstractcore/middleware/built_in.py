@@ -1,8 +1,9 @@
-"""The middleware of every LLM: retry, the deadline, tracing, and the wrapper of the user's own.
+"""The middleware of every LLM: retry, limits, the deadline, tracing, budgets, and the wrapper of the user's own.
 
-`Retry` repeats transient failures, with exponential backoff and jitter. `Deadline` ends an attempt when the time of the
-call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and `UserMiddleware` checks what a
-user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers every request: nothing is sent.
+`Retry` repeats transient failures, with exponential backoff and jitter. `Limiting` waits for limits, `Deadline` ends
+an attempt when the time of the call is over, `Tracing` reports the end of every call, `Budgeting` checks budgets, and
+`UserMiddleware` checks what a user's middleware returns. `OfflineEndpoint` belongs to an LLM whose middleware answers
+every request: nothing is sent.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from ..telemetry.propagation import current_propagator, within_span
 if TYPE_CHECKING:
     from ..budgets import Budget
     from ..budgets.estimates import PricedModel
+    from ..limits import Limits
 
 Substitute: TypeAlias = Callable[[CallContext, object], Awaitable[Answer]]
 """Makes the call of a context by another model, given by its name or as an LLM."""
@@ -58,8 +60,9 @@ class Retry:
     """Retries a request up to `max_retries` times after errors with `retryable`.
 
     `x-should-retry` of an error response decides that (`engine/exchange.py`), else the error's class. `Retry-After` is
-    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
-    stream is retried only before its first deltas. `random` returns numbers from 0 to 1.
+    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A stream is retried
+    only before its first deltas. A request whose key was renewed is repeated once more. `random` returns numbers from 0
+    to 1.
     """
 
     def __init__(self, max_retries: int, random: Callable[[], float]) -> None:
@@ -80,7 +83,8 @@ class Retry:
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
         """Returns the seconds before the next attempt; None to give up."""
-        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > self._max_retries:
+        most = self._max_retries + attempt.context.key_is_renewed
+        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > most:
             return None
         pause = error.retry_after
         if pause is None:
@@ -117,6 +121,26 @@ async def _in_span(context: CallContext, next: CallNext) -> Answer:
     with within_span(context.trace_id, context.trace_context) as own:
         context.headers = {**own, **context.headers}
         return await next(context)
+
+
+class Limiting:
+    """Makes each attempt when `limits` leave room. `account` names the model and the key that it is made with, without
+    showing it; `profile` is that of the model, `usual` has the usual sizes of requests.
+    """
+
+    def __init__(self, limits: Limits, account: str, profile: ModelProfile, usual: dict[Any, Any]) -> None:
+        self._limits = limits
+        self._account = account
+        self._profile = profile
+        self._usual = usual
+
+    def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
+        """Makes the attempt in its turn; raises `LimitExceededError` if the time of the call does not suffice."""
+        if attempt.context.operation.is_free:
+            return next(attempt)
+        from ..limits.pacing import paced_attempt
+
+        return paced_attempt(self._limits, self._account, attempt, next, self._profile, self._usual)
 
 
 class Budgeting:

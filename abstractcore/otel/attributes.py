@@ -76,6 +76,8 @@ def own_attributes(record: TraceRecord) -> Attributes:
     else:
         found |= _of_costs(record)
         found[names.ATTEMPTS] = len(record.attempts)
+        if record.seconds_waited:
+            found[names.SECONDS_WAITED] = record.seconds_waited
         if record.discarded:
             found[names.DISCARDED] = True
     return found | {f"{names.TAG}{name}": value for name, value in record.tags.items()}

@@ -98,6 +98,7 @@ from .transports import (
     Endpoint as Endpoint,
     KnownAddress as KnownAddress,
     KnownUrl as KnownUrl,
+    RenewableEndpoint as RenewableEndpoint,
     SecretHolder as SecretHolder,
     Transport as Transport,
 )

@@ -269,8 +269,9 @@ class CallContext:
     belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
     dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
     span of another tracing system that the call belongs to. `nested` are the calls that were made for this one, such as
-    captions of its files: they have records of their own. A cache that
-    answers the call sets `cache_hit`.
+    captions of its files: they have records of their own. Of calls that wait for limits, those of a higher `priority`
+    go first; `seconds_waited` is how long this one has waited for them. A key that was refused is asked for once more:
+    `key_is_renewed`. A cache that answers the call sets `cache_hit`.
     """
 
     input: AnyInput
@@ -307,6 +308,9 @@ class CallContext:
     trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
     nested: list[NestedCall] = field(default_factory=list["NestedCall"], repr=False)
     cache_hit: CacheHit | None = None
+    priority: int = 0
+    seconds_waited: float = 0.0
+    key_is_renewed: bool = False
 
     @property
     def call(self) -> ModelCall:

@@ -187,8 +187,10 @@ class Runtime(Protocol):
         """
         ...
 
-    async def wait(self, future: Future[Any]) -> None:
-        """Waits until a future has ended, which another thread or task sets. Does not cancel it."""
+    async def wait(self, future: Future[Any], seconds: float | None = None) -> bool:
+        """Waits until a future has ended, which another thread or task sets, for `seconds` of the runtime's clock at
+        most; returns whether it has. Does not cancel it.
+        """
         ...
 
     async def invoke(

@@ -127,6 +127,15 @@ class KnownAddress(Protocol):
         ...
 
 
+@runtime_checkable
+class RenewableEndpoint(Protocol):
+    """An `Endpoint` that can ask for another key."""
+
+    def renew(self, refused: Address) -> bool:
+        """Forgets the key of an address, which the server has refused; returns whether there may be another one."""
+        ...
+
+
 class Endpoint(Protocol):
     """The destination of requests. `open` is called before every attempt; it may start a process or fetch a token.
 

@@ -42,18 +42,19 @@ class CallRecord(Immutable):
     """One logical call with all its attempts.
 
     `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
-    deltas. `call` and `reply` are in full, redacted (texts and files replaced by their sizes) or None, as the
-    subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` cover
-    all attempts of the call, as far as they were reported, and the conversions of its files, but for calls with records
-    of their own, such as captions: sums over all records are what was spent. `cost` is in US dollars, exact, with its
-    `cost_source`; it is None for the `cost_reason`. `estimated_cost` is about what was spent beside it: on requests
-    that left, and ended without reporting their tokens, as at a time limit; without a `cost`, on the whole call. If
-    both are None, what was spent is unknown. An answer that is `discarded` was asked for again. `price_rows` are the
-    digests of the price rows that applied, each with the indexes of the conditions in it that held. `operation` is
-    the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
-    requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
-    answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
-    that it belongs to, as W3C Trace Context. `capture` is how much content the subscriber asked for; None in records of
+    deltas, `seconds_waited` the time in which it waited for limits. `call` and `reply` are in full, redacted (texts
+    and files replaced by their sizes) or None, as the subscriber chose; their digests are always set. An
+    interrupted reply holds what arrived. `usage` and `cost` cover all attempts of the call, as far as they were
+    reported, and the conversions of its files, but for calls with records of their own, such as captions: sums over
+    all records are what was spent. `cost` is in US dollars, exact, with its `cost_source`; it is None for the
+    `cost_reason`. `estimated_cost` is about what was spent beside it: on requests that left, and ended without
+    reporting their tokens, as at a time limit; without a `cost`, on the whole call. If both are None, what was
+    spent is unknown. An answer that is `discarded` was asked for again. `price_rows` are the digests of the price
+    rows that applied, each with the indexes of the conditions in it that held. `operation` is the requested
+    operation; full records of operations other than chat hold its `result`. `input` is what it was requested for
+    beside a call, such as the texts to embed, in full or redacted. `verification` is that of the answer, with
+    `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system that it
+    belongs to, as W3C Trace Context. `capture` is how much content the subscriber asked for; None in records of
     earlier versions. An answer of a cache has the time at which it was asked for, `cached_at`, in seconds since the
     epoch, and the `saved_cost` in US dollars, as far as prices are known; its `cost` is 0.
     """
@@ -91,6 +92,7 @@ class CallRecord(Immutable):
     cached_at: float | None = None
     saved_cost: Decimal | None = None
     capture: Capture | None = None
+    seconds_waited: float = 0.0
 
     def __post_init__(self) -> None:
         if self.saved_cost is not None:

@@ -72,6 +72,7 @@ class AttemptRecord(Immutable):
     Where a `CallRecord` has several, they have the cost of each in US dollars: `cost` as it was reported or computed,
     `estimated_cost` about what was spent beside it, on a request that left and ended without reporting its tokens.
     Neither is set for an attempt of unknown cost, and for one that got no answer since the provider refused it.
+    `seconds_waited` is how long it waited for limits before it began.
     """
 
     number: int
@@ -82,6 +83,7 @@ class AttemptRecord(Immutable):
     error: str | None = None
     cost: Decimal | None = None
     estimated_cost: Decimal | None = None
+    seconds_waited: float = 0.0
 
     def __post_init__(self) -> None:
         if self.cost is not None or self.estimated_cost is not None:
@@ -147,6 +149,11 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))
+
+    @property
+    def seconds_waited(self) -> float:
+        """How long its attempts have waited for limits, in seconds."""
+        return sum(attempt.seconds_waited for attempt in self.attempts)
 
     @property
     def messages(self) -> tuple[Message, ...]:

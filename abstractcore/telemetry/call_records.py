@@ -99,6 +99,7 @@ class EndedCall:
             cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
             saved_cost=saved_cost(context, pricing),
             capture="off",
+            seconds_waited=context.seconds_waited,
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:

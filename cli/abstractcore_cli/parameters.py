@@ -65,6 +65,7 @@ ModelName: TypeAlias = Annotated[
 _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ConnectionFailedError, 4),
     (abstractcore.RequestTimeoutError, 4),
+    (abstractcore.LimitExceededError, 4),
     (abstractcore.StreamInterruptedError, 4),
     (abstractcore.ToolServerError, 4),
     (abstractcore.ProviderError, 3),

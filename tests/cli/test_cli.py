@@ -238,7 +238,13 @@ def test_every_error_has_an_exit_code():
         *("CassetteError", "ReplayMismatchError", "ScriptExhaustedError", "ToolError"),
     }
     assert {name for name, code in codes.items() if code == 4} == {
-        *("ConnectionFailedError", "RequestTimeoutError", "StreamInterruptedError", "ToolServerError"),
+        *(
+            "ConnectionFailedError",
+            "LimitExceededError",
+            "RequestTimeoutError",
+            "StreamInterruptedError",
+            "ToolServerError",
+        ),
     }
     assert codes["RateLimitError"] == 3
     assert codes["MissingExtraError"] == codes["UnknownOptionError"] == codes["MediaError"] == 2

@@ -13,6 +13,7 @@ HOMONYMS = {
     "Check": "a checked value of an answer, and a check of a plugin: both are public",
     "Edit": "an approver's change of a tool call, and a guard's of a text: both are public",
     "Effect": "what a step asks for, and the same of a workflow of AbstractRuntime, whose users know the name",
+    "Limits": "limits of calls, and those of a run: both are public",
     "Record": "a record of a ledger, and one of a PPT file: [MS-PPT] has the word",
     "Run": "a run of a program, which is public, and a run of letters on a page of a PDF",
     "Runtime": "what sync and async calls differ in, and the door of abstractruntime: both are public",

@@ -126,6 +126,16 @@ def test_cheaper_model_is_asked_again_and_its_tool_is_not_run(run):
     assert lines[-1] == "4 calls are kept with the tag rerun_of"
 
 
+def test_paced_batch_lets_a_user_go_first(run):
+    assert run(str(EXAMPLES / "paced.py")).splitlines() == [
+        "the limits leave no room within the time of the call: it waited 0 s for 20 requests a minute, "
+        "30 s more are needed",
+        "the user waited 30 s at 90 s, before the rest of the batch",
+        "51 requests in 126 s, 20 in any minute at most",
+        "the batch waited up to 124 s",
+    ]
+
+
 def test_cost_tracking_sums_by_team(run):
     assert run(str(EXAMPLES / "cost_tracking.py")).splitlines() == [
         "office   12 in   9 out  $0.00006125  2 done",

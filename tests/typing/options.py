@@ -20,6 +20,7 @@ from abstractcore import (
     CallRequest,
     HostedTool,
     Interruption,
+    Limits,
     LLMOptions,
     Message,
     MessageInput,
@@ -55,6 +56,7 @@ llm = create_llm(
     accepts=["image"],
     facts={"context_tokens": 65536, "refused": ["top_k"]},
     price=Price(input=2, output="0.5", cached=Decimal("0.25")),
+    limits=Limits(requests_per_minute=60, tokens_per_minute=100_000, parallel=8, name="a", store=Path("limits.db")),
     budgets=[Budget(usd=5, per="day", by="tag:user", on_exceeded="openai/gpt-5.4-mini", warn_at=0.8, on_warning=print)],
     max_retries=0,
     middleware=[Quiet()],
@@ -104,6 +106,7 @@ llm = create_llm(
     parent_id="p",
     trace_context={"traceparent": "00-0-0-00"},
     timeout=None,
+    priority=1,
     strict=True,
     output_retries=1,
     output_mode="tool",
@@ -162,6 +165,7 @@ llm.generate(
     parent_id="p",
     trace_context={},
     timeout=5,
+    priority=-1,
     strict=False,
     output_retries=0,
     output_mode="native",
@@ -204,3 +208,12 @@ create_llm("openai", model="m", **reached)
 create_llm("bedrock", model="m", region=1)  # pyright: ignore[reportArgumentType]
 create_llm("bedrock", model="m", regio="us-east-1")  # pyright: ignore[reportCallIssue]
 llm.generate("hi", region="us-east-1")  # pyright: ignore[reportCallIssue]
+
+
+async def a_key() -> str:
+    """Returns a key, as from a vault."""
+    return "key"
+
+
+create_llm("openai/m", api_key=a_key, limits={"requests_per_minute": 60})
+create_llm("openai/m", api_key=lambda: "key", limits="learn")

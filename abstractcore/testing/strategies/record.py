@@ -86,6 +86,7 @@ def call_records() -> SearchStrategy[CallRecord]:
         input=st.none() | st.dictionaries(NAME, TEXT, max_size=1),
         estimated_cost=st.none() | dollars(),
         discarded=FLAG,
+        seconds_waited=numbers(),
     )
 
 

@@ -121,6 +121,7 @@ def attempt_records() -> SearchStrategy[AttemptRecord]:
         st.none() | NAME,
         cost=st.none() | dollars(),
         estimated_cost=st.none() | dollars(),
+        seconds_waited=numbers(),
     )
 
 

@@ -161,6 +161,8 @@ def _details(record: TraceRecord) -> Iterator[str]:
 
 
 def _details_of_call(record: CallRecord) -> Iterator[str]:
+    if record.seconds_waited:
+        yield f"waited {seconds(record.seconds_waited)} for limits"
     if record.seconds_to_first is not None:
         yield f"first words after {seconds(record.seconds_to_first)}"
     if len(record.attempts) > 1 or any(attempt.error for attempt in record.attempts):
@@ -170,7 +172,8 @@ def _details_of_call(record: CallRecord) -> Iterator[str]:
             cost = ""
             if attempt.cost is not None or attempt.estimated_cost is not None:
                 cost = f", {cost_of(attempt.cost, attempt.estimated_cost)}"
-            yield f"attempt {attempt.number}:{status}{error}, {seconds(attempt.seconds)}{cost}"
+            waited = f", after a wait of {seconds(attempt.seconds_waited)}" if attempt.seconds_waited else ""
+            yield f"attempt {attempt.number}:{status}{error}, {seconds(attempt.seconds)}{waited}{cost}"
     yield from (_decision(decision) for decision in record.media)
     if record.cost is None and record.cost_reason:
         yield f"cost: {record.cost_reason}"

@@ -16,12 +16,13 @@ import abstractcore
 from abstractcore.budgets import Budget, DatabaseLedger
 from abstractcore.database import DatabaseError
 from abstractcore.errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
+from abstractcore.limits import CallLeases, LimitReached
 from abstractcore.schema import ModelCall
 
 from ..configuration.settings import DatabaseDown, Settings, Unpriced
 from ..failures import RequestRefused
 from ..requests import RequestHead
-from ..store import AccessKey, CallLeases, KeyLimits, Keys, LimitReached, Store, default_file
+from ..store import AccessKey, KeyLimits, Keys, Store, default_file
 from .admission import CallLease, FixedKeys, Grant, NoCallLease, Settlement, credential_of
 
 KEY_SECONDS = 5.0

@@ -1,8 +1,6 @@
-"""What server processes share in a database: keys with their leases, responses, conversations, files and uploads. Needs
-SQLAlchemy.
-"""
+"""What server processes share in a database: keys, responses, conversations, files and uploads. Needs SQLAlchemy."""
 
-from .keys import AccessKey, CallLeases, IssuedKey, KeyLimits, Keys, LimitReached
+from .keys import AccessKey, IssuedKey, KeyLimits, Keys
 from .tables import Store, default_file
 
-__all__ = ["AccessKey", "CallLeases", "IssuedKey", "KeyLimits", "Keys", "LimitReached", "Store", "default_file"]
+__all__ = ["AccessKey", "IssuedKey", "KeyLimits", "Keys", "Store", "default_file"]

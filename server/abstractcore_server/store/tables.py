@@ -60,18 +60,6 @@ key_budgets = Table(
     Column("usd", String(40), nullable=False),
 )
 """What a key may spend in a window of time: US dollars as a decimal number. Budgets have tables of their own."""
-leases = Table(
-    "abstractcore_leases",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("name", String(100), nullable=False),
-    Column("begun", Float(53), nullable=False),
-    Column("expires", Float(53), nullable=False),
-    Column("settled", Float(53)),
-    Column("tokens", BigInteger, nullable=False),
-    Index("abstractcore_leases_of_key", "name", "begun"),
-)
-"""The calls of keys with limits. `tokens` are those reserved, once it is `settled` those used."""
 responses = Table(
     "abstractcore_responses",
     metadata,

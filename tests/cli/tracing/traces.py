@@ -43,8 +43,9 @@ def a_loop() -> list[CallRecord | InteractionRecord | ToolRecord]:
         call=ModelCall("small", (QUESTION,)), reply=reply(TOOL_CALL),
         attempts=(
             AttemptRecord(1, NOON, 0.2, 429, error="RateLimitError"),
-            AttemptRecord(2, NOON + 0.5, 0.5, 200, cost=Decimal("0.002")),
+            AttemptRecord(2, NOON + 0.5, 0.5, 200, cost=Decimal("0.002"), seconds_waited=0.1),
         ),
+        seconds_waited=0.1,
     )  # fmt: skip
     tool = ToolRecord(
         "tool-1", "loop-1", "calendar", "1", "function", "done", NOON + 1, 1.0,

@@ -32,9 +32,10 @@ from abstractcore import (
     create_llm,
     tool,
 )
-from abstractcore.budgets import MemoryLedger, estimates
+from abstractcore.budgets import MemoryLedger
 from abstractcore.ports import Conversion, Fallback
 from abstractcore.registry import Registry
+from abstractcore.telemetry import attempt_tokens
 from abstractcore.testing import AsyncCalls, CallStyle, ScriptedReply, VirtualClock
 from tests.chaos_server import (
     CUT,
@@ -435,13 +436,13 @@ def test_embedding_is_counted(call_style: CallStyle, server, services: Services,
 
 def test_estimate_of_a_long_call_is_made_beside_the_event_loop(services: Services, monkeypatch: pytest.MonkeyPatch):
     threads: set[str] = set()
-    original = estimates.estimated_tokens
+    original = attempt_tokens.estimated_tokens
 
     def noting(*arguments: Any) -> Any:
         threads.add(threading.current_thread().name)
         return original(*arguments)
 
-    monkeypatch.setattr(estimates, "estimated_tokens", noting)
+    monkeypatch.setattr(attempt_tokens, "estimated_tokens", noting)
     llm = create_llm("scripted", replies=["one"] * 2, services=services, price=PRICE, budgets=[Budget(1_000_000)])
     with AsyncCalls() as calls:
         calls.generate(llm, "hi")

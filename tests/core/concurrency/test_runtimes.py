@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -202,3 +204,33 @@ def test_system_clock_is_monotonic(call_style):
     start = call_style.runtime.now()
     call_style.run(call_style.runtime.sleep(0.0))
     assert call_style.runtime.now() >= start
+
+
+def waited(runtime: Any, future: Future[None], seconds: float | None, limit: float | None = None) -> bool:
+    async def wait() -> bool:
+        async with runtime.timeout(limit):
+            return await runtime.wait(future, seconds)
+
+    return drive(wait()) if isinstance(runtime, SyncRuntime) else asyncio.run(wait())
+
+
+@pytest.mark.parametrize("make", [SyncRuntime, AsyncRuntime])
+@pytest.mark.parametrize("virtual", [True, False])
+def test_wait_ends_with_the_future_or_after_the_seconds(make: Any, virtual: bool):
+    runtime = make(VirtualClock()) if virtual else make()
+    ended: Future[None] = Future()
+    seconds = 1_000.0 if virtual else 0.01
+    start = runtime.now()
+    assert not waited(runtime, ended, seconds)
+    assert runtime.now() - start >= seconds
+    ended.set_result(None)
+    assert waited(runtime, ended, 1_000.0)
+    assert waited(runtime, ended, None)
+    assert runtime.now() - start < 1_100
+
+
+@pytest.mark.parametrize("make", [SyncRuntime, AsyncRuntime])
+@pytest.mark.parametrize("seconds", [None, 1_000.0])
+def test_time_limit_ends_a_wait_of_so_many_seconds(make: Any, seconds: float | None):
+    with pytest.raises(TimeoutError):
+        waited(make(), Future(), seconds, limit=0.01)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import Price, ReasoningPart, Services, TextPart, Usage, context, create_llm, tool
+from abstractcore import Limits, Price, ReasoningPart, Services, TextPart, Usage, context, create_llm, tool
 from abstractcore.otel import CONVENTIONS, attributes, metrics, names, openinference
 from abstractcore.otel.messages import content_of_call, content_of_reply, text_of_result
 from abstractcore.otel.names import Metric
@@ -84,6 +84,15 @@ def test_call_has_the_names_of_the_conventions(program: Program, services: Servi
         "abstractcore.tag.session": "s-1",
         "abstractcore.tag.prompt": "refund@3",
     }
+
+
+def test_wait_for_limits_is_an_attribute(program: Program, services: Services):
+    llm = create_llm("scripted", model="m", replies=["a", "b"], services=services, limits=Limits(1))
+    program.instrument()
+    for _ in range(2):
+        llm.generate("hi")
+    found = [dict(span.attributes or {}).get("abstractcore.seconds_waited") for span in program.finished()]
+    assert found == [None, 60.0]
 
 
 def test_interaction_and_tool_run_have_the_names_of_the_conventions(program: Program, services: Services):

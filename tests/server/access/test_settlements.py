@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from abstractcore import Budget, ModelCall, Price, Usage
+from abstractcore.limits import CallLeases, LimitReached
 from abstractcore.ports import GuardContext, Refusal
 from abstractcore_server import (
     CallLease,
@@ -27,7 +28,7 @@ from abstractcore_server import (
 )
 from abstractcore_server.access.settlements import Spending
 from abstractcore_server.access.stored_keys import StoredKeys
-from abstractcore_server.store import CallLeases, KeyLimits, Keys, LimitReached, Store
+from abstractcore_server.store import KeyLimits, Keys, Store
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

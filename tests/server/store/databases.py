@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from abstractcore import limits
 from abstractcore_server.store import Store
 from abstractcore_server.store.tables import metadata
 
@@ -40,4 +41,6 @@ def store(url: str) -> Iterator[Store]:
     with opened.writing() as connection:
         metadata.drop_all(connection)
         connection.execute(text("DROP TABLE abstractcore_version"))
+        limits.SCHEMA.tables.drop_all(connection)
+        connection.execute(text("DROP TABLE IF EXISTS abstractcore_limits_version"))
     opened.close()

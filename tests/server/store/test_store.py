@@ -13,8 +13,9 @@ from sqlalchemy import inspect, text
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.database import DatabaseError
+from abstractcore.limits import CallLeases, LimitReached
 from abstractcore_server import store as store_package
-from abstractcore_server.store import CallLeases, KeyLimits, Keys, LimitReached, Store
+from abstractcore_server.store import KeyLimits, Keys, Store
 from abstractcore_server.store import responses as response_rows
 from abstractcore_server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, ResponseKey
 from abstractcore_server.store.responses import Conversations, Responses, StoredResponse
@@ -130,7 +131,8 @@ def test_leases_of_a_killed_process_expire(url: str, leases: CallLeases, clock: 
     code = f"""
 import os, signal
 from abstractcore.database import DatabaseError
-from abstractcore_server.store import KeyLimits, CallLeases, Store
+from abstractcore.limits import CallLeases
+from abstractcore_server.store import KeyLimits, Store
 CallLeases(Store({url!r}), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -174,7 +176,8 @@ def test_processes_that_share_a_database_let_in_no_request_too_many(url: str, ke
     keys.create("alice")
     code = f"""
 from abstractcore.database import DatabaseError
-from abstractcore_server.store import KeyLimits, CallLeases, Store
+from abstractcore.limits import CallLeases
+from abstractcore_server.store import KeyLimits, Store
 leases = CallLeases(Store({url!r}), lambda: 1_800_000_000.0)
 print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in range(40)))
 """
