@@ -28,6 +28,7 @@ from .errors import (
     JournalError as JournalError,
     JournalLost as JournalLost,
     MediaError as MediaError,
+    MemberFailure as MemberFailure,
     MissingExtraError as MissingExtraError,
     ModelCrashedError as ModelCrashedError,
     ModelNotFoundError as ModelNotFoundError,
@@ -113,6 +114,7 @@ with _LazyImports(globals()):
         Vision as Vision,
     )
     from .client.option_values import context as context
+    from .client.automatic import ProviderState as ProviderState, provider_states as provider_states
     from .client.create_options import LLMOptions as LLMOptions
     from .client.factory import create_llm as create_llm
     from .client.llm import LLM as LLM
@@ -156,6 +158,10 @@ with _LazyImports(globals()):
         Interruption as Interruption,
         Price as Price,
         ToolContext as ToolContext,
+    )
+    from .routing import (
+        Member as Member,
+        Routing as Routing,
     )
     from .schema import (
         CachedContent as CachedContent,

@@ -240,7 +240,10 @@ class Exchange(Generic[T]):
 
             usage = usage_without_response(attempt, self._profile, seconds)
             number = len(context.attempts) + 1
-            context.lost.append(BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage))
+            pricing = context.pricing
+            context.lost.append(
+                BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage, pricing)
+            )
 
     def _explain(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
         """Adds the request and the cause to `error`."""
@@ -317,8 +320,8 @@ class ResponseReader:
         if answer.usage.input is None and isinstance(answer, ModelReply) and answer.finish_reason != "paused":
             estimate = partial(_usage_of_reply, attempt, self._session.profile, answer)
         number = len(attempt.context.attempts) + 1
-        terms = attempt.context.terms
-        return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate)
+        terms, pricing = attempt.context.terms, attempt.context.pricing
+        return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate, pricing)
 
     def _decode(
         self, attempt: Attempt, response: WireResponse, request: WireRequest
@@ -394,6 +397,8 @@ def _record(
         status=body.status if body is not None else None,
         request_id=context.secrets.value(_request_id(body)) if body is not None else None,
         error=type(failure).__name__ if failure is not None else None,
+        provider=context.input.provider if context.is_taken_over else None,
+        model=context.input.model if context.is_taken_over else None,
     )
 
 

@@ -31,7 +31,8 @@ class Prepared:
     it since they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have
     converted and downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun`
     is given the context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end`,
-    `interaction` and `trace_context` are those of `CallContext`; None is the span that is active when the call begins.
+    `interaction`, `trace_context`, `conversation` and `corrects` are those of `CallContext`; without a `trace_context`
+    it is the span that is active when the call begins.
     """
 
     input: AnyInput
@@ -46,6 +47,8 @@ class Prepared:
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     interaction: str | None = None
     trace_context: Mapping[str, str] | None = None
+    conversation: str | None = None
+    corrects: bool = False
 
     @property
     def call(self) -> ModelCall:
