@@ -291,12 +291,13 @@ def created_members(
             llm = create(member.model, **{**options, **member.create_options()})
         except AuthenticationError as error:
             failures.append(error)
-            warnings.append(CallWarning("member_skipped", "model", f"{member.model} has no key: {error.message}"))
-            _log.warning("%s is left out of a group of models: %s", member.model, error.message)
+            why = f"{member.model} is left out of the group: {error}"
+            warnings.append(CallWarning("member_skipped", "model", why))
+            _log.warning("%s", why)
             continue
         members.append(llm)
         owned.append(llm)
     if not members:
-        names = "; ".join(error.message for error in failures)
-        raise AuthenticationError(f"no member of the group has a key: {names}", hint=failures[0].hint)
+        shown_failures = "; ".join(str(error) for error in failures)
+        raise AuthenticationError(f"no member of the group has a key: {shown_failures}")
     return members, owned, warnings

@@ -11,6 +11,7 @@ from ..errors import (
     BackendError,
     BadRequestError,
     BudgetExceededError,
+    ConfigurationError,
     ConnectionFailedError,
     ContentFilterError,
     ContextOverflowError,
@@ -68,6 +69,7 @@ _CAUSES: Final[dict[type[AbstractCoreError], Cause]] = {
     RateLimitError: _BUSY,
     QuotaError: _BUSY,
     BudgetExceededError: _CANNOT,
+    ConfigurationError: _CANNOT,
     ContextOverflowError: _CANNOT,
     NotFoundError: _CANNOT,
     PriceUnknownError: _CANNOT,
@@ -83,9 +85,8 @@ _CAUSES: Final[dict[type[AbstractCoreError], Cause]] = {
 }
 NOT_SENT: Final = (
     BudgetExceededError,
-    MissingExtraError,
+    ConfigurationError,
     ModelStoreError,
-    PriceUnknownError,
     UnsupportedContentError,
     UnsupportedOptionError,
 )

@@ -128,8 +128,9 @@ class Member:
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "base_url", base_url)
         object.__setattr__(self, "options", options)
-        if not isinstance(model, str) or not model:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected the name of a model, got {shown(model)}", path="member.model")
+        given: object = model
+        if not isinstance(given, str) or not given:
+            raise InvalidInputError(f"expected the name of a model, got {shown(given)}", path="member.model")
 
     @classmethod
     def of(cls, given: Mapping[str, Any], path: str) -> Member:
@@ -144,6 +145,12 @@ class Member:
         """Returns its options of `create_llm`."""
         named = {"api_key": self.key, "base_url": self.base_url}
         return {**self.options, **{name: value for name, value in named.items() if value is not None}}
+
+    def __copy__(self) -> Member:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Member:
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         if any(credentials_of(self.create_options())):
