@@ -11,12 +11,13 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError
+from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError, InvalidInputError
 from ..ports import HasModelExamples, KnownUrl, ProviderConfig, ProviderSession
 from ..routing import Routing
 from ..scrubbing import shown_url
 from .groups import ChosenMembers
 from .llm import LLM
+from .option_values import seconds
 from .services import Services, default_services
 
 _PROBE_SECONDS: Final = 0.2
@@ -51,11 +52,14 @@ class ProviderState:
 
 def provider_states(services: Services | None = None, *, timeout: float = _PROBE_SECONDS) -> list[ProviderState]:
     """Returns what there is of each provider. Asks the servers of this machine for their models, all at once, for
-    `timeout` seconds at most; blocks.
+    `timeout` seconds at most; blocks. Raises `InvalidInputError`.
     """
-    services = services or default_services()
-    registry = services.registry
-    states = [_state(name, services) for name in registry.providers if name not in _HIDDEN]
+    if services is None:
+        services = default_services()
+    elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
+    seconds(timeout, "timeout")
+    states = [_state(name, services) for name in services.registry.providers if name not in _HIDDEN]
     servers = [each for each in states if _is_on_this_machine(each.address) and not each.needs_key]
     if not servers:
         return states

@@ -12,12 +12,13 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
-    from .. import budgets
+    from .. import budgets, routing
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
     clients = LazyModule("abstractcore.transport.clients")
+    routing = LazyModule("abstractcore.routing")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
 
@@ -50,6 +51,8 @@ class LLMOptions(CallOptions, total=False):
     budgets: Sequence[budgets.Budget] | None
     """Limits in US dollars on what the calls of this LLM cost, with the calls made for them, such as captions:
     `[Budget(usd=5, per="day")]`."""
+    routing: routing.Routing | Mapping[str, Any] | None
+    """How a list of models shares its calls: `Routing(order="cheapest")`; default: the first that answers."""
     proxy: str | None
     """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
     networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""

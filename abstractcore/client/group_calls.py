@@ -39,11 +39,11 @@ class GroupCalls:
 
         Raises the error of a member after which no other one is asked, and `FallbackExhaustedError`.
         """
-        asking = _Asking(self._by_id, self.router, context, sync=sync)
+        asking = _GroupCall(self._by_id, self.router, context, sync=sync)
         return await asking.answer()
 
 
-class _Asking:
+class _GroupCall:
     """One call of a group. Each member gets the context as the group got it; with hedging, a copy of its own."""
 
     def __init__(
@@ -207,9 +207,8 @@ def _tokens(call: ModelCall | None) -> int:
     if call is None:
         return 0
     from ..files.token_estimates import estimated_tokens
-    from ..ports import ModelProfile
 
-    return int(estimated_tokens(call, ModelProfile()))
+    return int(estimated_tokens(call))
 
 
 def _check_refusal(answer: Answer, llm: LLM) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import deque
+from copy import copy
 from statistics import median
 from typing import Final, Generic, TypeVar
 
@@ -101,7 +102,7 @@ class MemberHealth(Generic[M]):
             self._rest(error, now, now + exact, exact=True)
 
     def _rest(self, error: AbstractCoreError, now: float, until: float, *, exact: bool) -> None:
-        self.failure, self._rests_since, self._rests_until, self._is_exact = error, now, until, exact
+        self.failure, self._rests_since, self._rests_until, self._is_exact = _without_call(error), now, until, exact
 
     def usual_seconds(self, now: float, *, streamed: bool) -> float | None:
         """Returns the median of its latest answers; None if it was not measured of late."""
@@ -112,3 +113,10 @@ class MemberHealth(Generic[M]):
         """Returns what 95 % of its latest answers did not exceed; None if there are too few of them."""
         known = sorted(self._durations.get(streamed, ()))
         return known[math.ceil(len(known) * 0.95) - 1] if len(known) >= _LEAST_FOR_P95 else None
+
+
+def _without_call(error: AbstractCoreError) -> AbstractCoreError:
+    """Returns a copy of an error that is kept, without what it holds of the call: frames, contents, attempts."""
+    kept = copy(error)
+    kept.partial, kept.attempts, kept.loop, kept.output_attempts = None, (), None, ()
+    return kept

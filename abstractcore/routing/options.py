@@ -128,15 +128,14 @@ class Member:
         object.__setattr__(self, "key", key)
         object.__setattr__(self, "base_url", base_url)
         object.__setattr__(self, "options", options)
-        given: object = model
-        if not isinstance(given, str) or not given:
-            raise InvalidInputError(f"expected the name of a model, got {shown(given)}", path="member.model")
+        if not isinstance(model, str) or not model:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected the name of a model, got {shown(model)}", path="member.model")
 
     @classmethod
     def of(cls, given: Mapping[str, Any], path: str) -> Member:
         """Returns the member that a mapping describes; raises `InvalidInputError`."""
-        values: Sequence[Any] = [each for each in given if not isinstance(each, str)]
-        if "model" not in given or values:
+        names: Sequence[object] = [*given]
+        if "model" not in names or not all(isinstance(each, str) for each in names):
             hint = 'For example {"model": "openai/gpt-5.4", "key": KEY}.'
             raise InvalidInputError("expected a mapping with the key 'model'", path=path, hint=hint)
         return cls(**given)

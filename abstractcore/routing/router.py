@@ -83,7 +83,7 @@ class Router(Generic[M]):
         Raises the error of a member after which no other one may be asked, and `FallbackExhaustedError`.
         """
         order = await self._order(given, runtime)
-        asking = _Asking(self, order, call, runtime, given, has_begun)
+        asking = _Turns(self, order, call, runtime, given, has_begun)
         delay = self._hedge_seconds(order, given)
         return await (asking.run() if delay is None else asking.run_hedged(delay))
 
@@ -135,7 +135,7 @@ def member_names(members: Sequence[RoutedModel]) -> list[str]:
     return names
 
 
-class _Asking(Generic[M, T]):
+class _Turns(Generic[M, T]):
     """One call on its way through the members."""
 
     def __init__(
