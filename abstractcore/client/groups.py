@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 from ..engine import Pipeline
 from ..errors import (
-    AbstractCoreError,
-    AuthenticationError,
     FallbackExhaustedError,
-    InvalidInputError,
     MemberFailure,
     UnsupportedContentError,
     UnsupportedOptionError,
@@ -28,10 +24,9 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..routing import Member, Router, Routing
+from ..routing import Router, Routing
 from ..routing.router import member_names
 from ..schema import CallWarning
-from ..schema.base_error import shown
 from ..scrubbing import Secrets
 from .group_calls import GroupCalls
 from .group_members import GroupMember
@@ -45,8 +40,8 @@ if TYPE_CHECKING:
 
 GROUP: Final = "group"
 """The provider of a group, in its calls as data."""
-_PER_MODEL: Final = ("accepts", "api_key", "base_url", "facts", "price")
-_log = logging.getLogger("abstractcore")
+AUTO: Final = "auto"
+"""That of an LLM whose model is chosen at its first call."""
 
 
 class ChosenMembers(NamedTuple):
@@ -231,73 +226,3 @@ class GroupPipeline(Pipeline):
 
 def _skipped(failure: MemberFailure) -> CallWarning:
     return CallWarning("member_skipped", "model", str(failure))
-
-
-def checked_members(given: object) -> list[object]:
-    """Returns the members that `create_llm` was given; raises `InvalidInputError`."""
-    if not isinstance(given, list | tuple):
-        hint = 'For example create_llm(["openai/gpt-5.4-mini", "local"]).'
-        raise InvalidInputError(f"expected a name or a list, got {type(given).__name__}", path="provider", hint=hint)
-    members = list(cast("Sequence[object]", given))
-    if not members:
-        raise InvalidInputError("a group needs at least one model", path="provider")
-    llms = [id(each) for each in members if isinstance(each, LLM)]
-    if len({*llms}) < len(llms):
-        raise InvalidInputError("an LLM is listed twice", path="provider")
-    for index, each in enumerate(members):
-        path = f"provider[{index}]"
-        if isinstance(each, Mapping):
-            members[index] = Member.of(cast("Mapping[str, Any]", each), path)
-        elif isinstance(each, LLM):
-            if len(each.members) > 1 or each.provider in (GROUP, "auto"):
-                hint = "List the members of that group instead."
-                raise InvalidInputError("a group is no member of another one", path=path, hint=hint)
-        elif not isinstance(each, str | Member):
-            what = f"expected the name of a model, a Member or an LLM, got {shown(each)}"
-            raise InvalidInputError(what, path=path)
-    return members
-
-
-def group_name(llms: Sequence[LLM]) -> str:
-    """Returns the name of a group, which its calls as data have for that of a model."""
-    return ",".join(member_names(llms))
-
-
-def check_group_options(options: Mapping[str, Any]) -> None:
-    """Raises `InvalidInputError` for an option of one model."""
-    for name in _PER_MODEL:
-        if options.get(name) is not None:
-            hint = f'Give it to a member: Member("openai/gpt-5.4", {"key" if name == "api_key" else name}=...).'
-            raise InvalidInputError("a group of models has no such option", path=name, hint=hint)
-
-
-def created_members(
-    given: Sequence[object], create: Callable[..., LLM], options: Mapping[str, Any]
-) -> tuple[list[LLM], list[LLM], list[CallWarning]]:
-    """Returns the members, those of them that were created here, and a warning for each that has no key.
-
-    Raises `AuthenticationError` if none has one, and the errors of `create_llm`.
-    """
-    members: list[LLM] = []
-    owned: list[LLM] = []
-    failures: list[AbstractCoreError] = []
-    warnings: list[CallWarning] = []
-    for each in given:
-        if isinstance(each, LLM):
-            members.append(each)
-            continue
-        member = each if isinstance(each, Member) else Member(cast(str, each))
-        try:
-            llm = create(member.model, **{**options, **member.create_options()})
-        except AuthenticationError as error:
-            failures.append(error)
-            why = f"{member.model} is left out of the group: {error}"
-            warnings.append(CallWarning("member_skipped", "model", why))
-            _log.warning("%s", why)
-            continue
-        members.append(llm)
-        owned.append(llm)
-    if not members:
-        shown_failures = "; ".join(str(error) for error in failures)
-        raise AuthenticationError(f"no member of the group has a key: {shown_failures}")
-    return members, owned, warnings

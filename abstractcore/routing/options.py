@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -134,8 +134,7 @@ class Member:
     @classmethod
     def of(cls, given: Mapping[str, Any], path: str) -> Member:
         """Returns the member that a mapping describes; raises `InvalidInputError`."""
-        names: Sequence[object] = [*given]
-        if "model" not in names or not all(isinstance(each, str) for each in names):
+        if "model" not in given or any(not isinstance(each, str) for each in cast("Mapping[object, Any]", given)):
             hint = 'For example {"model": "openai/gpt-5.4", "key": KEY}.'
             raise InvalidInputError("expected a mapping with the key 'model'", path=path, hint=hint)
         return cls(**given)
