@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError, InvalidInputError
-from ..ports import HasModelExamples, KnownUrl, ProviderConfig, ProviderSession
+from ..ports import HasModelExamples, KnownUrl, Provider, ProviderConfig
 from ..routing import Routing
 from ..scrubbing import shown_url
 from .groups import ChosenMembers
@@ -115,30 +115,39 @@ def _found(states: list[ProviderState]) -> tuple[str, str]:
 def _state(name: str, services: Services) -> ProviderState:
     provider = services.registry.provider(name, None)
     examples: Mapping[str, str] = provider.model_examples if isinstance(provider, HasModelExamples) else {}
-    session, refused = _connected(name, services)
-    _, refused_without = _connected(
-        name, Services(environment={}, registry=services.registry, catalogue=services.catalogue)
-    )
-    endpoint = None if session is None else session.endpoint
-    url = endpoint.url if isinstance(endpoint, KnownUrl) else None
+    needs_key = _needs_key(provider, services)
+    llm = _connected(name, services)
+    url = llm.endpoint.url if llm is not None and isinstance(llm.endpoint, KnownUrl) else None
     return ProviderState(
         name,
         provider.summary,
-        needs_key=refused_without,
-        has_key=refused_without and session is not None and not refused,
+        needs_key=needs_key,
+        has_key=needs_key and llm is not None,
         address=None if url is None else shown_url(url),
         example=next(iter(examples.values()), None),
     )
 
 
-def _connected(name: str, services: Services) -> tuple[ProviderSession | None, bool]:
-    """Returns a session with the provider, if it can be connected, and whether it was refused without a key."""
+def _needs_key(provider: Provider, services: Services) -> bool:
+    """Returns whether the provider cannot be connected without a key."""
+    empty = Services(environment={}, registry=services.registry, catalogue=services.catalogue)
     try:
-        return services.registry.provider(name, None).connect(ProviderConfig(name, _ANY_MODEL), services), False
+        provider.connect(ProviderConfig(provider.name, _ANY_MODEL), empty)
     except AuthenticationError:
-        return None, True
+        return True
     except AbstractCoreError:
-        return None, False
+        return False
+    return False
+
+
+def _connected(name: str, services: Services) -> LLM | None:
+    """Returns an LLM of the provider; None if a key or a setting is missing."""
+    from .factory import create_llm
+
+    try:
+        return create_llm(name, _ANY_MODEL, services=services)
+    except AbstractCoreError:
+        return None
 
 
 def _is_on_this_machine(address: str | None) -> bool:
