@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..engine.decoding import DecodedStream
 from ..engine.endings import close_streams
-from ..errors import AbstractCoreError, ContentFilterError, FallbackExhaustedError, MemberFailure
+from ..errors import (
+    AbstractCoreError,
+    ContentFilterError,
+    FallbackExhaustedError,
+    MemberFailure,
+    UnsupportedOptionError,
+)
 from ..ports import Answer, BilledResponse, CallContext, MeteredStream, OperationResult
 from ..ports.middleware import call_in
 from ..routing import RoutedCall, Router
@@ -57,6 +63,7 @@ class _GroupCall:
         self._headers = context.headers
         self._operation = context.operation
         self._warnings = len(context.warnings)
+        self._only_model = None if context.operation.takes_call else self._model_of(context.operation.name)
         self._has_branches = router.routing.hedge_after is not None
         self._branches: list[CallContext] = []
 
@@ -80,7 +87,13 @@ class _GroupCall:
             context.warnings.append(warning)
         return answer
 
+    def _model_of(self, operation: str) -> str | None:
+        """Returns the model of an operation without a call, such as embeddings: those of others mean something else."""
+        return next((each.llm.model for each in self._members.values() if each.has_operation(operation)), None)
+
     async def _ask(self, llm: LLM, is_last: bool) -> tuple[Answer, CallContext]:
+        if self._only_model not in (None, llm.model):
+            raise UnsupportedOptionError(f"{self._operation.name!r} is an operation of {self._only_model} here.")
         context = self._branch() if self._has_branches else self._context
         self._restore(context)
         member, routing = self._members[id(llm)], self._router.routing

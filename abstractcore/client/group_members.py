@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import UnsupportedOptionError
-from ..ports import Answer, AnyInput, CallContext, Operation
+from ..ports import Answer, AnyInput, CallContext, HasOperations, Operation
 from ..ports.middleware import call_in
 from ..schema import CallInput, Message, ModelCall
 from ..schema.reprs import with_valid
@@ -123,6 +123,11 @@ class GroupMember:
             return self.pipelines.sync.separates_output(self.own_call(call))
         except UnsupportedOptionError:
             return False
+
+    def has_operation(self, name: str) -> bool:
+        """Returns whether the provider's wire format has an operation."""
+        transpiler = self.pipelines.session.transpiler
+        return isinstance(transpiler, HasOperations) and name in transpiler.operations
 
     def _operation(self, wanted: Operation[Any, Any], given: AnyInput) -> Operation[Any, Any] | None:
         """Returns the operation of this provider's wire format; None for a chat."""

@@ -243,3 +243,11 @@ def test_every_example_is_tested():
     with_plugins = sorted((EXAMPLES.parent / "tests" / "plugins").glob("*/test_package.py"))
     tested = "".join(path.read_text() for path in (Path(__file__), *with_plugins))
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))
+
+
+def test_fallback_asks_others_and_shows_every_cause(run):
+    output = run(str(EXAMPLES / "fallback.py"))
+    assert "Asked: large (ServerError), small (RateLimitError), local (answered)." in output
+    assert "Are you there? Still here. Asked: local (answered)." in output
+    assert "A minute later: I am back." in output
+    assert output.endswith("Try again in 30 s.\n")
