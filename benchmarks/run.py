@@ -30,6 +30,7 @@ import mcp_calls
 import outputs
 import phoenix
 import prompted_tools
+import routing
 import runs
 import server_memory
 import stages
@@ -80,6 +81,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "video": videos.videos,
     "voice": voice.voices,
     "budget": budgets.budgets,
+    "routing": routing.routing,
     "database": databases.statements,
     "runs": runs.runs,
 }
