@@ -3,14 +3,23 @@
 With real models: create_llm(["anthropic/claude-haiku-5-5", "openai/gpt-5.4-mini", "local"]).
 """
 
-from abstractcore import FallbackExhaustedError, RateLimitError, Routing, ServerError, Services, create_llm
+from abstractcore import (
+    LLM,
+    AbstractCoreError,
+    FallbackExhaustedError,
+    RateLimitError,
+    Routing,
+    ServerError,
+    Services,
+    create_llm,
+)
 from abstractcore.testing import VirtualClock
 
 clock = VirtualClock()  # so that a minute takes no time here
 services = Services(clock=clock)
 
 
-def model(name, *replies):
+def model(name: str, *replies: str | AbstractCoreError) -> LLM:
     return create_llm(f"scripted/{name}", replies=list(replies), services=services, max_retries=0)
 
 

@@ -311,11 +311,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-<<<<<<< HEAD
-    assert (walked, len(pages)) == (32, 58)
-=======
-    assert (walked, len(pages)) == (33, 57)
->>>>>>> 37973101 (Measure groups of models beside LiteLLM's Router and pydantic-ai's FallbackModel)
+    assert (walked, len(pages)) == (33, 59)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ from ..ports import (
     ProviderServices,
     ProviderSession,
 )
-from ..registry import failures_of
+from ..registry import failures_of, is_misspelt_provider
 from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .assembly import assembled, checked_options, media_options, without_prices
 from .configured import create_as_configured, provider_defaults
@@ -107,14 +107,19 @@ def _create(
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
-    """Returns the names of provider and model, from two arguments or from `provider/model` in one."""
+    """Returns the names of provider and model, from two arguments or from `provider/model` in one.
+
+    The name of the provider may have a typo, which looking it up reports.
+    """
     for path, given in (("provider", provider), ("model", model)):
         if given is not None and not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a name, got {type(given).__name__}", path=path)
     if provider is None:
         name, _, rest = (model or "").partition("/")
-        names_provider = rest and name in registry.providers and not rest.endswith(_WEIGHTS)
-        return (name, rest) if names_provider else (_DEFAULT_PROVIDER, model)
+        providers = registry.providers
+        if rest and not rest.endswith(_WEIGHTS) and (name in providers or is_misspelt_provider(name, rest, providers)):
+            return name, rest
+        return _DEFAULT_PROVIDER, model
     name, slash, rest = provider.partition("/")
     if slash and model is not None:
         raise InvalidInputError(f"two models given, {rest!r} and {model!r}", path="model", hint="Pass only one.")
