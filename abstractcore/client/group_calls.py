@@ -63,6 +63,7 @@ class _GroupCall:
         self._headers = context.headers
         self._operation = context.operation
         self._warnings = len(context.warnings)
+        self._attempts = len(context.attempts)
         self._only_model = None if context.operation.takes_call else self._model_of(context.operation.name)
         self._has_branches = router.routing.hedge_after is not None
         self._branches: list[CallContext] = []
@@ -73,9 +74,7 @@ class _GroupCall:
             routed = await self._router.answer(self._ask, context.runtime, self._routed_call(), has_begun=self._is_over)
         except BaseException as error:
             await self._join(None)
-            self._restore(context)
-            if isinstance(error, FallbackExhaustedError):
-                error.attempts = tuple(context.attempts)
+            self._end(error)
             raise
         answer, branch = routed.value
         await self._join(branch)
@@ -115,6 +114,17 @@ class _GroupCall:
         context.begin_by = context.longest_pause = None
         context.decisions = ()
         del context.warnings[self._warnings :]
+
+    def _end(self, error: BaseException) -> None:
+        """Notes a failure: the call is recorded as one of the member that was asked last."""
+        context = self._context
+        asked = self._branches[-1].input if self._branches else context.input
+        self._restore(context)
+        if len(context.attempts) > self._attempts:
+            context.input = asked
+        if isinstance(error, FallbackExhaustedError):
+            error.provider, error.model = self._given.provider, self._given.model
+            error.attempts = tuple(context.attempts)
 
     def _is_over(self) -> bool:
         deadline = self._context.deadline

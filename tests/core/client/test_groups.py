@@ -113,6 +113,18 @@ def test_user_finds_every_cause_when_all_members_fail(way: Way, make: Make, serv
     assert len(info.value.attempts) == 3
 
 
+def test_failed_call_is_recorded_as_one_of_the_member_that_was_asked_last(way: Way, make: Make, services: Services):
+    records: list[CallRecord] = []
+    services.records.subscribe(records.append)
+    for last in (ServerError("down"), BadRequestError("bad")):
+        llm = create_llm([make("one", ServerError("down")), make("two", last)], services=services)
+        with pytest.raises(AbstractCoreError):
+            way.generate(llm, "hi")
+    services.records.flush(10)
+    assert [(each.provider, each.model, len(each.attempts)) for each in records] == [("scripted", "two", 2)] * 2
+    assert [each.error and each.error.type for each in records] == ["FallbackExhaustedError", "BadRequestError"]
+
+
 def test_first_member_answers_without_a_warning(way: Way, make: Make, services: Services):
     llm = create_llm([make("one", "hello"), make("two")], services=services)
     response = way.generate(llm, "hi")
