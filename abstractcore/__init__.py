@@ -145,6 +145,7 @@ with _LazyImports(globals()):
         record as record,
         replay as replay,
     )
+    from .middleware.response_cache import ResponseCache as ResponseCache
     from .outputs import (
         canonical_json as canonical_json,
         digest as digest,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError
 from ..middleware import Budgeting, Deadline, Retry, Tracing, UserMiddleware
-from ..ports import CAPABILITIES, Answer, CallContext, Middleware, ModelProfile, Pricing
+from ..ports import CAPABILITIES, Answer, CallContext, DependsOnSettings, Middleware, ModelProfile, Pricing
 from ..schema import CallWarning
 from ..schema.base_error import shown
 from .llm import LLM, LLMArguments
@@ -71,6 +71,7 @@ def assembled(
     profile: ModelProfile,
     new_pipelines: Callable[[Sequence[Middleware], Callable[[str], LLM]], Pipelines],
     arguments: LLMArguments,
+    settings: Callable[[], str],
     *,
     warnings: Sequence[CallWarning] = (),
 ) -> LLM:
@@ -92,7 +93,7 @@ def assembled(
         Tracing(partial(services.records.listener, pricing)),
         Retry(retries, services.random),
         Deadline(),
-        *_user_middleware(given.get("middleware", ())),
+        *_user_middleware(given.get("middleware", ()), settings),
         Budgeting(_budgets(given), pricing, profile, services.usual_sizes, substitute),
     )
     pipelines = new_pipelines(middleware, create)
@@ -132,8 +133,15 @@ def _check_defaults(given: dict[str, Any]) -> None:
     at_least_zero(given.get("max_retries", 0), "max_retries")
 
 
-def _user_middleware(middleware: Sequence[object]) -> list[Any]:
-    return [UserMiddleware(each, f"middleware[{index}]") for index, each in enumerate(middleware)]
+def _user_middleware(middleware: Sequence[object], settings: Callable[[], str]) -> list[Any]:
+    """Returns the wrapped middleware; a cache is notified of the settings that answers depend on."""
+    settings = cache(settings)
+    wrapped: list[Any] = []
+    for index, each in enumerate(middleware):
+        if isinstance(each, DependsOnSettings) and not isinstance(each, type):
+            each = each.for_settings(settings)
+        wrapped.append(UserMiddleware(each, f"middleware[{index}]"))
+    return wrapped
 
 
 def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:

@@ -22,7 +22,7 @@ from ..ports import (
 )
 from ..registry import failures_of, is_misspelt_provider
 from ..scrubbing import Secrets, credentials_of, scrub_logs
-from .assembly import assembled, checked_options, media_options, without_prices
+from .assembly import DEFAULTS, assembled, checked_options, media_options, without_prices
 from .configured import create_as_configured, provider_defaults
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
@@ -103,7 +103,8 @@ def _create(
         connected, media = connections(given, services, session.own_process), media_options(given)
         return Pipelines(name, session, pricing, services, connected, middleware, media, secrets, create)
 
-    return assembled(names, given, known, services, pricing, session.profile, pipelines, arguments)
+    settings = partial(_settings_digest, given, session, services)
+    return assembled(names, given, known, services, pricing, session.profile, pipelines, arguments, settings)
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
@@ -124,6 +125,14 @@ def _names(provider: str | None, model: str | None, registry: Registry) -> tuple
     if slash and model is not None:
         raise InvalidInputError(f"two models given, {rest!r} and {model!r}", path="model", hint="Pass only one.")
     return name, rest if slash else model
+
+
+def _settings_digest(given: Mapping[str, Any], session: ProviderSession, services: Services) -> str:
+    """Returns the digest of what answers depend on besides their calls, which have the defaults of the LLM."""
+    from .settings_digest import settings_digest
+
+    options = {name: value for name, value in given.items() if name not in DEFAULTS}
+    return settings_digest(options, session, services.configuration)
 
 
 def _session(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, cast
 
 from ..errors import AbstractCoreError, AuthenticationError, InvalidInputError
@@ -18,7 +18,7 @@ from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .assembly import BACKEND_OPTIONS, DEFAULTS, assembled, checked_options, media_options, without_prices
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS
 from .groups import AUTO, GROUP, ChosenMembers, GroupPipelines
-from .llm import LLM, LLMArguments
+from .llm import LLM, LLMArguments, settings_of
 from .option_names import OptionNames
 from .option_values import merge_options
 from .pipelines import Pipelines
@@ -74,7 +74,7 @@ def create_auto(model: str | None, services: Services, options: Mapping[str, Any
     def create(name: str, **more: Any) -> LLM:
         return arguments.create(name, services=services, **more)
 
-    members = partial(choose, services, create, _member_options(given, ()))
+    members = cache(partial(choose, services, create, _member_options(given, ())))
     return _group_of(AUTO, AUTO, members, names, given, services, secrets, arguments)
 
 
@@ -97,7 +97,17 @@ def _group_of(
             provider, model, members, pricing, services, connected, middleware, media, secrets, create
         )
 
-    return assembled(names, given, LLM_OPTIONS, services, pricing, profile, pipelines, arguments, warnings=warnings)
+    def settings() -> str:
+        """Returns the digest of what answers of any member depend on besides their calls."""
+        from .settings_digest import settings_digest
+
+        chosen = members if isinstance(members, ChosenMembers) else members()
+        found = [settings_of(each) for each in chosen.llms]
+        return "+".join(settings_digest(each.options, session, services.configuration) for each, session in found)
+
+    return assembled(
+        names, given, LLM_OPTIONS, services, pricing, profile, pipelines, arguments, settings, warnings=warnings
+    )
 
 
 def _member_options(given: Mapping[str, Any], members: Sequence[object]) -> dict[str, Any]:

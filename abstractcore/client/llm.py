@@ -15,7 +15,17 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..ports import Answer, BilledResponse, CallContext, Charge, Endpoint, ModelProfile, Runtime, Transpiler
+from ..ports import (
+    Answer,
+    BilledResponse,
+    CallContext,
+    Charge,
+    Endpoint,
+    ModelProfile,
+    ProviderSession,
+    Runtime,
+    Transpiler,
+)
 from ..schema import GenerateResponse, ModelCall
 from ..scrubbing import credentials_of
 from .data_methods import DataMethods
@@ -449,3 +459,8 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
     def check_open(self) -> None:
         """Raises `ConfigurationError` if it is closed."""
         self._preparer.check_open()
+
+
+def settings_of(llm: LLM) -> tuple[LLMArguments, ProviderSession]:
+    """Returns what an LLM was created with, and its session."""
+    return llm._arguments, llm._pipelines.session  # pyright: ignore[reportPrivateUsage]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..ports import AnyInput, CallContext, CallEnd, DeltaStream, OperationResult, Pricing, current_interruption
 from ..schema import GenerateResponse, ModelReply, ReasoningPart
 from ..schema.costs import defer_cost
-from ..telemetry.costs import Bill
+from ..telemetry.costs import Bill, saved_cost
 
 if TYPE_CHECKING:
     from ..schema import Delta, Outcome
@@ -126,6 +126,8 @@ def as_response(
         cost=None,
         trace_id=context.trace_id,
         seconds=seconds,
+        cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
+        saved_cost=saved_cost(context, pricing),
     )
     defer_cost(response, partial(bill.cost, pricing))
     return response

@@ -21,11 +21,13 @@ from .middleware import (
     Attempt as Attempt,
     AttemptMiddleware as AttemptMiddleware,
     AttemptNext as AttemptNext,
+    CacheHit as CacheHit,
     CallContext as CallContext,
     CallEnd as CallEnd,
     CallMiddleware as CallMiddleware,
     CallNext as CallNext,
     DeltaStream as DeltaStream,
+    DependsOnSettings as DependsOnSettings,
     MeteredStream as MeteredStream,
     Middleware as Middleware,
 )

@@ -221,6 +221,17 @@ class CallEnd:
     result: OperationResult[Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    """An answer that a cache gave instead of a request: when it was asked for, in seconds since the epoch, and the
+    tokens and the model that it took then.
+    """
+
+    stored_at: float
+    usage: Usage
+    model: str
+
+
 class NestedCall(NamedTuple):
     """A call that was made for another one, and has a record and budgets of its own: its tokens and its cost are those
     of the response to the other call too, and of no further sum.
@@ -263,6 +274,8 @@ class CallContext:
     of; one that `corrects` follows an answer that was not valid. A call that `is_taken_over` is made by another LLM
     than the one that began it. Its answer has to arrive, or a stream to begin, at `begin_by` on the runtime's clock; a
     pause of more than `longest_pause` seconds before a retry ends its attempts.
+    captions of its files: they have records of their own. A cache that
+    answers the call sets `cache_hit`.
     """
 
     input: AnyInput
@@ -303,6 +316,7 @@ class CallContext:
     is_taken_over: bool = False
     begin_by: float | None = None
     longest_pause: float | None = None
+    cache_hit: CacheHit | None = None
 
     @property
     def call(self) -> ModelCall:
@@ -372,6 +386,17 @@ class AttemptMiddleware(Protocol):
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:
         """Called once per attempt, before the request is sent."""
+        ...
+
+
+@runtime_checkable
+class DependsOnSettings(Protocol):
+    """Middleware whose behaviour depends on the settings of its LLM, as that of a cache does."""
+
+    def for_settings(self, digest: Callable[[], str]) -> CallMiddleware:
+        """Returns the middleware of one LLM. `digest` returns the SHA-256 of what its answers depend on besides their
+        calls: the server with its credentials, options such as `vision_model`, and facts about the model.
+        """
         ...
 
 

@@ -53,7 +53,8 @@ class CallRecord(Immutable):
     the requested operation; full records of operations other than chat hold its `result`. `input` is what it was
     requested for beside a call, such as the texts to embed, in full or redacted. `verification` is that of the
     answer, with `verify=True`; only full records hold its texts. `trace_context` is the span of another tracing system
-    that it belongs to, as W3C Trace Context.
+    that it belongs to, as W3C Trace Context. An answer of a cache has the time at which it was asked for, `cached_at`,
+    in seconds since the epoch, and the `saved_cost` in US dollars, as far as prices are known; its `cost` is 0.
     """
 
     trace_id: str
@@ -86,8 +87,12 @@ class CallRecord(Immutable):
     estimated_cost: Decimal | None = None
     discarded: bool = False
     trace_context: Mapping[str, str] = EMPTY  # type: ignore[assignment]
+    cached_at: float | None = None
+    saved_cost: Decimal | None = None
 
     def __post_init__(self) -> None:
+        if self.saved_cost is not None:
+            object.__setattr__(self, "saved_cost", checked_cost(self.saved_cost, "saved_cost"))
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))

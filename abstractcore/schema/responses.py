@@ -114,7 +114,10 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     `response_model`, else None. Read back from JSON, it is JSON data. `evidence` has the quote for each of its values,
     checked, of a call with `evidence=True`. `verification` has the figures, names and dates of a text answer, checked,
     of a call with `verify=True`. `made` has the sound and images that backends of plugins made of the answer, since
-    `modalities` names them and the model does not produce them; each with its own usage and cost.
+    `modalities` names them and the model does not produce them; each with its own usage and cost. An answer of a
+    cache has the time at which it was asked for, `cached_at`, in seconds since the epoch, and the `saved_cost` in US
+    dollars, as far as prices are known; its `cost` is 0. A response of several rounds has neither: the records of its
+    calls do.
     """
 
     reply: ModelReply
@@ -140,8 +143,12 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     made: tuple[media_results.MediaResult[MediaPart], ...] = ()
     estimated_cost: Decimal | None = None
     cost_sums: CostSums | None = None
+    cached_at: float | None = None
+    saved_cost: Decimal | None = None
 
     def __post_init__(self) -> None:
+        if self.saved_cost is not None:
+            object.__setattr__(self, "saved_cost", checked_cost(self.saved_cost, "saved_cost"))
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "estimated_cost", checked_cost(self.estimated_cost, "estimated_cost"))
         object.__setattr__(self, "cost_sums", checked_sums(self.cost_sums))

@@ -30,7 +30,7 @@ from ..schema import (
     to_data,
 )
 from ..schema.base_error import shortened
-from .costs import Bill
+from .costs import Bill, saved_cost
 
 _IN_RECORD = frozenset({"call", "model", "provider", "tags", "parent_id"})
 """Fields of inputs that a record has itself."""
@@ -96,6 +96,8 @@ class EndedCall:
             estimated_cost=cost.estimated_cost,
             discarded=context.discarded,
             trace_context=context.trace_context,
+            cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
+            saved_cost=saved_cost(context, pricing),
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:

@@ -127,6 +127,14 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
     return max(Decimal(0), _EXACT.subtract(dollars, _dollars(charges) or Decimal(0)))
 
 
+def saved_cost(context: CallContext, pricing: Pricing) -> Decimal | None:
+    """Returns what the answer of a cache cost when it was asked for; None if that is unknown, or without a cache."""
+    hit = context.cache_hit
+    if hit is None:
+        return None
+    return charge_of(BilledResponse(hit.usage, hit.model, hit.stored_at), pricing).cost
+
+
 def charge_of(response: BilledResponse, pricing: Pricing) -> Cost:
     """Returns the cost of one response, and about what it has cost beside that if it has not reported all."""
     charges = _charges(response, pricing)

@@ -120,6 +120,7 @@ print("httpx2" in sys.modules)
 
 
 NOT_FOR_A_TEXT = (
+    "abstractcore.middleware.response_cache",
     "abstractcore.budgets",
     "abstractcore.budgets.amounts",
     "abstractcore.budgets.arguments",
