@@ -61,11 +61,13 @@ def test_key_of_the_environment_is_chosen_first_and_never_shown(
 
 def test_server_on_this_machine_is_chosen_without_a_key(ollama: ScriptedServer):
     assert listed()["auto"] == "ollama/qwen3:8b"
-    llm = create_llm("auto", services=Services(environment={"OLLAMA_HOST": ollama.url}))
+    services = Services(environment={"OLLAMA_HOST": ollama.url})
+    llm = create_llm("auto", services=services)
     assert repr(llm) == "LLM(auto: chosen at the first call)"
     assert len(ollama.requests) > 0
     assert llm.members[0].model == "qwen3:8b"
     assert repr(llm) == f"LLM(auto: ollama/qwen3:8b, since ollama answers at {ollama.url})"
+    services.close()
 
 
 def test_embedded_model_is_chosen_without_anything_else():
@@ -78,11 +80,13 @@ def test_options_of_auto_hold_for_the_model_that_is_chosen(monkeypatch: pytest.M
     with ScriptedServer() as server:
         server.always(completion("hello"))
         environment = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{server.url}/v1"}
-        llm = create_llm("auto", services=Services(environment=environment), temperature=0.25)
+        services = Services(environment=environment)
+        llm = create_llm("auto", services=services, temperature=0.25)
         response = llm.generate("hi")
         assert (response.content, response.provider) == ("hello", "openai")
         assert llm.generate("hi").warnings == response.warnings
         llm.close()
+        services.close()
 
 
 def test_auto_takes_no_model_and_no_address():
