@@ -29,6 +29,7 @@ from .errors import (
     JournalLost as JournalLost,
     LimitExceededError as LimitExceededError,
     MediaError as MediaError,
+    MemberFailure as MemberFailure,
     MissingExtraError as MissingExtraError,
     ModelCrashedError as ModelCrashedError,
     ModelNotFoundError as ModelNotFoundError,
@@ -116,6 +117,7 @@ with _LazyImports(globals()):
         Vision as Vision,
     )
     from .client.option_values import context as context
+    from .client.automatic import ProviderState as ProviderState, provider_states as provider_states
     from .client.create_options import LLMOptions as LLMOptions
     from .client.factory import create_llm as create_llm
     from .client.llm import LLM as LLM
@@ -161,6 +163,10 @@ with _LazyImports(globals()):
         Interruption as Interruption,
         Price as Price,
         ToolContext as ToolContext,
+    )
+    from .routing import (
+        Member as Member,
+        Routing as Routing,
     )
     from .schema import (
         CachedContent as CachedContent,

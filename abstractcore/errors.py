@@ -31,7 +31,7 @@ AbstractCoreError
 |  `- SessionBusyError              the session is in use: by another call, or its file by another process
 |- CallInterruptedError             the call was ended by its `interruption`
 |- BudgetExceededError              a call does not fit into a budget, and was not sent
-|- FallbackExhaustedError           every model of a fallback list failed
+|- FallbackExhaustedError           every member of a group of models failed
 |- ScriptExhaustedError             a scripted model has no reply left
 |- CassetteError                    a cassette cannot be read or written
 |  `- ReplayMismatchError           a request is not in the cassette that is replayed
@@ -59,6 +59,8 @@ AbstractCoreError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -246,7 +248,34 @@ class SessionBusyError(SessionError):
 
 
 class FallbackExhaustedError(AbstractCoreError):
-    """Every model of a fallback list failed."""
+    """No member of a group of models answered. `causes` has a `MemberFailure` for each of them, in order.
+
+    It is `retryable` if that of one member is. `retry_after` is then the seconds until the first one is tried again.
+    """
+
+    _longest_message = 1900
+
+    def __init__(self, message: str, *, causes: Sequence[MemberFailure] = (), hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.causes: tuple[MemberFailure, ...] = tuple(causes)
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFailure:
+    """Why a member of a group of models did not answer: its name, as in "openai/gpt-5.4-mini", and the error.
+
+    `is_sent` is False for one that was not asked: it cannot do what the call needs, or is left alone for a while after
+    the `error`. `seconds` is how long it took.
+    """
+
+    member: str
+    error: AbstractCoreError
+    is_sent: bool = True
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        failed = "" if self.is_sent else "not asked, after "
+        return f"{self.member}: {failed}{type(self.error).__name__}: {self.error.message}"
 
 
 class ScriptExhaustedError(AbstractCoreError):

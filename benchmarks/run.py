@@ -32,6 +32,7 @@ import mcp_calls
 import outputs
 import phoenix
 import prompted_tools
+import routing
 import runs
 import server_memory
 import sessions
@@ -86,6 +87,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "voice": voice.voices,
     "budget": budgets.budgets,
     "limits": limits.limits,
+    "routing": routing.routing,
     "database": databases.statements,
     "runs": runs.runs,
 }

@@ -269,6 +269,8 @@ RUN = (
     ("models.md", "runs a model on this machine, without a key, and without a network after the download", _EMBEDDED),
     ("music.md", "which needs no key and no network", _MUSIC),
     ("music.md", "elevenlabs: no key for elevenlabs", _BLOCKS),
+    ("routing.md", "A member without a key is left out with a warning", "tests/core/client/test_groups.py"
+     "::test_member_without_a_key_is_left_out_with_a_warning"),
     ("server.md", "with or without a key. `origins`", "tests/server/access/test_origins.py"
      "::test_foreign_pages_are_refused_on_every_route"),
     ("server.md", "no content, no key", "tests/server/test_no_key_shows.py"
@@ -309,7 +311,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (32, 59)
+    assert (walked, len(pages)) == (33, 60)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))

@@ -41,6 +41,7 @@ def test_pages_with_python_blocks_are_known():
         "plugins.md",
         "prompt-caching.md",
         "records.md",
+        "routing.md",
         "runtime.md",
         "sessions.md",
         "structured-output.md",

@@ -12,13 +12,14 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
-    from .. import budgets, limits
+    from .. import budgets, limits, routing
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
     limits = LazyModule("abstractcore.limits")
     clients = LazyModule("abstractcore.transport.clients")
+    routing = LazyModule("abstractcore.routing")
     llm = LazyModule("abstractcore.client.llm")
     services = LazyModule("abstractcore.client.services")
 
@@ -55,6 +56,8 @@ class LLMOptions(CallOptions, total=False):
     limits: limits.Limits | Mapping[str, Any] | Literal["learn"] | None
     """Limits that the requests of this LLM wait for: `Limits(requests_per_minute=60, parallel=8)`, its arguments as a
     mapping, or "learn" for those that the provider states or enforces; default: none."""
+    routing: routing.Routing | Mapping[str, Any] | None
+    """How a list of models shares its calls: `Routing(order="cheapest")`; default: the first that answers."""
     proxy: str | None
     """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
     networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from ..errors import AuthenticationError, InvalidInputError, SchemaError
-from ..middleware import Budgeting, Deadline, Limiting, OfflineEndpoint, Retry, Tracing, UserMiddleware
+from ..lazy_modules import LazyModule
+from ..middleware import Limiting, OfflineEndpoint
 from ..option_help import takes
 from ..ports import (
-    CAPABILITIES,
-    Answer,
-    CallContext,
-    DependsOnSettings,
+    Middleware,
     Price,
     Pricing,
     Provider,
@@ -23,57 +21,33 @@ from ..ports import (
     ProviderSession,
 )
 from ..registry import failures_of, is_misspelt_provider
-from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
+from .assembly import DEFAULTS, assembled, checked_options, media_options, without_prices
 from .configured import create_as_configured, provider_defaults
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM, LLMArguments
 from .option_names import OptionNames
-from .option_values import (
-    at_least_zero,
-    check_options,
-    extra_headers,
-    frozen_option,
-    media_policy,
-    seconds,
-)
-from .options import CALL_OPTIONS
 from .pipelines import Pipelines
-from .preparing import RequestPreparer
 from .services import Services, connections, default_services
 
 if TYPE_CHECKING:
-    from ..budgets import Budget
+    from .. import routing
     from ..registry import Registry
     from .fact_overrides import FactOverrides
-    from .llm_capabilities import LLMCapabilities
+else:
+    routing = LazyModule("abstractcore.routing")
 
 _DEFAULT_PROVIDER = "local"
-_DEFAULT_RETRIES = 2
+_AUTO = "auto"
+"""The name for a model that is chosen at the first call."""
 _WEIGHTS = ".gguf"
 """The end of a path of weights, which the default provider reads: "local/x.gguf" is a file in a folder."""
 _NO_KEY = "no-key-is-needed"
-_DEFAULTS = CALL_OPTIONS | {"system_prompt"}
-"""The options of `create_llm` that are defaults for every call."""
-_MEDIA_OPTIONS = (
-    "glyphs",
-    "transcription_isolated",
-    "transcription_language",
-    "transcription_model",
-    "transcription_speakers",
-    "transcription_terms",
-    "transcription_words",
-    "video_contact_sheets",
-    "video_frames",
-    "vision_model",
-)
-_BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
-_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "proxy", "transcription_language")
 
 
 @takes(CreateOptions)
 def create_llm(
-    provider: str | None = None,
+    provider: str | Sequence[str | routing.Member | Mapping[str, Any] | LLM] | None = None,
     model: str | None = None,
     *,
     services: Services | None = None,
@@ -85,6 +59,10 @@ def create_llm(
     `options` are defaults for every call (see `CallOptions`), connection settings (see `LLMOptions`), and options of
     the provider. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
     similar names, and `ConfigurationError` for an invalid configuration.
+
+    A list of models is a group, whose calls they share as `routing` says: names, `Member`s and LLMs. One without a key
+    is left out; `AuthenticationError` if all are. `create_llm("auto")` chooses a model at its first call: that of a key
+    in the environment, of a server on this machine, or the embedded one.
     """
     arguments = LLMArguments(create_llm, provider, model, services, options)
     if services is None:
@@ -92,77 +70,44 @@ def create_llm(
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     services.check_media_policy()
+    if not isinstance(provider, str | None):
+        return _create(arguments, services, provider, model, options)
     return create_as_configured(partial(_create, arguments, services), provider, model, options, services)
 
 
 def _create(
-    arguments: LLMArguments, services: Services, provider: str | None, model: str | None, options: Mapping[str, Any]
+    arguments: LLMArguments, services: Services, provider: object, model: str | None, options: Mapping[str, Any]
 ) -> LLM:
     """Returns the LLM of a provider and a model; `options` are those of the program, and of a named LLM."""
+    if not isinstance(provider, str | None) or options.get("routing") is not None:
+        from .group_creation import create_group
+
+        return create_group(provider, model, services, options, arguments)
+    if provider == _AUTO:
+        from .group_creation import create_auto
+
+        return create_auto(model, services, options, arguments)
     name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
     names = OptionNames(name, CREATE_OPTIONS)
     names.check(options, known, f"the provider {name!r}", services.registry.capabilities)
-    given, default_url = provider_defaults(name, options, services)
-    _check_defaults(given)
-    if _is_set(given.get("transcription_model")):
-        from .auxiliary_models import is_of_provider
-
-        is_of_provider(given["transcription_model"], services.registry)
-    if given.get("media_policy") is not None:
-        from ..files.policies import check_policies
-
-        check_policies(media_policy(given["media_policy"]), services.registry.media_handlers)
-    given["headers"] = extra_headers(given.get("headers"))
+    merged, default_url = provider_defaults(name, options, services)
+    given = checked_options(merged, services)
     secrets = Secrets(credentials_of(given))
     scrub_logs(secrets)
     session = _session(chosen, model, given, services, secrets, default_url)
-    retries = given.get("max_retries", _DEFAULT_RETRIES)
-    for subscriber in services.registry.trace_subscribers:
-        services.records.add(subscriber)
-    services.keep_traces()
     pricing = _pricing(given.get("price"), session, name, services)
-    tracing = Tracing(partial(services.records.listener, pricing))
 
-    def create(model: str) -> LLM:
-        return create_llm(model, services=services)
+    def pipelines(middleware: Sequence[Middleware], create: Callable[[str], LLM]) -> Pipelines:
+        connected, media = connections(given, services, session.own_process), media_options(given)
+        return Pipelines(name, session, pricing, services, connected, middleware, media, secrets, create)
 
-    async def substitute(context: CallContext, model: object) -> Answer:
-        from .substitutes import make_by
-
-        return await make_by(model, context, create, sync=context.runtime is services.sync_runtime)
-
-    middleware = (
-        tracing,
-        Retry(retries, services.random),
-        *_limiting(given, session, name, services),
-        Deadline(),
-        *_user_middleware(given.get("middleware", ()), partial(_settings_digest, given, session, services)),
-        Budgeting(_budgets(given), pricing, session.profile, services.usual_sizes, substitute),
+    settings = partial(_settings_digest, given, session, services)
+    limiting = _limiting(given, session, name, services)
+    return assembled(
+        names, given, known, services, pricing, session.profile, pipelines, arguments, settings, limiting=limiting
     )
-
-    pipelines = Pipelines(
-        session,
-        pricing,
-        services,
-        connections(given, services, session.own_process),
-        middleware,
-        {name: given[name] for name in _MEDIA_OPTIONS if _is_set(given.get(name))},
-        secrets,
-        create,
-    )
-    defaults = {key: frozen_option(value) for key, value in given.items() if key in _DEFAULTS}
-    others = {key: value for key, value in given.items() if key not in known or key in _BACKEND_OPTIONS}
-    unused = [key for key in others if not services.registry.uses_option(key)]
-    preparer = RequestPreparer(names, pipelines, defaults, unused)
-
-    def capabilities(llm: LLM) -> LLMCapabilities:
-        from .llm_capabilities import LLMCapabilities
-
-        return LLMCapabilities(llm, pipelines, preparer, create, others, retries)
-
-    return LLM(name, pipelines, preparer, capabilities, arguments)
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
@@ -185,48 +130,11 @@ def _names(provider: str | None, model: str | None, registry: Registry) -> tuple
     return name, rest if slash else model
 
 
-def _is_set(value: object) -> bool:
-    return value is not None and value is not False
-
-
-def _check_defaults(given: dict[str, Any]) -> None:
-    """Raises errors for invalid defaults when the LLM is created, not at the first call."""
-    if not _DEFAULTS.isdisjoint(given):
-        check_options(given)
-    for name in _TEXT_OPTIONS:
-        if not isinstance(given.get(name, ""), str):
-            raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
-    if not isinstance(given.get("api_key", ""), str) and not callable(given["api_key"]):
-        problem = f"expected text or a function, got {type(given['api_key']).__name__}"
-        raise InvalidInputError(problem, path="api_key")
-    for name in ("vision_model", "transcription_model"):
-        if not isinstance(given.get(name, ""), str | LLM):
-            found = type(given[name]).__name__
-            raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path=name)
-    if not isinstance(given.get("glyphs", False), bool):
-        raise InvalidInputError(f"expected True or False, got {shown(given['glyphs'])}", path="glyphs")
-    if not isinstance(given.get("middleware", ()), list | tuple):
-        raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
-    seconds(given.get("timeout"), "timeout")
-    at_least_zero(given.get("max_retries", 0), "max_retries")
-
-
-def _user_middleware(middleware: Sequence[object], settings: Callable[[], str]) -> list[Any]:
-    """Returns the wrapped middleware; a cache is notified of the settings that answers depend on."""
-    settings = cache(settings)
-    wrapped: list[Any] = []
-    for index, each in enumerate(middleware):
-        if isinstance(each, DependsOnSettings) and not isinstance(each, type):
-            each = each.for_settings(settings)
-        wrapped.append(UserMiddleware(each, f"middleware[{index}]"))
-    return wrapped
-
-
 def _settings_digest(given: Mapping[str, Any], session: ProviderSession, services: Services) -> str:
     """Returns the digest of what answers depend on besides their calls, which have the defaults of the LLM."""
     from .settings_digest import settings_digest
 
-    options = {name: value for name, value in given.items() if name not in _DEFAULTS}
+    options = {name: value for name, value in given.items() if name not in DEFAULTS}
     return settings_digest(options, session, services.configuration)
 
 
@@ -242,14 +150,6 @@ def _limiting(
     limits = checked_limits(given["limits"])
     account = account_of(provider, session, (given.get("api_key"), given.get("access_token")), given["headers"])
     return (Limiting(limits, account, session.profile, services.usual_sizes),)
-
-
-def _budgets(given: Mapping[str, Any]) -> Sequence[Budget]:
-    if given.get("budgets") is None:
-        return ()
-    from ..budgets.budget import checked_budgets
-
-    return checked_budgets(given["budgets"])
 
 
 def _session(
@@ -313,14 +213,8 @@ def _pricing(price: object, session: ProviderSession, provider: str, services: P
     """
     given = session.price if price is None else price
     if given is None:
-        return services.catalogue.pricing(provider, session.model) or _without_prices(provider, session.model)
+        return services.catalogue.pricing(provider, session.model) or without_prices(provider, session.model)
     return _given_prices(given, provider, session.model)
-
-
-def _without_prices(provider: str, model: str) -> Pricing:
-    from ..catalogue import ModelPricing
-
-    return ModelPricing(provider, model, lambda name: ())
 
 
 def _given_prices(given: object, provider: str, model: str) -> Pricing:

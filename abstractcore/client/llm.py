@@ -22,14 +22,13 @@ from ..ports import (
     CallContext,
     Charge,
     Endpoint,
-    KnownUrl,
     ModelProfile,
     ProviderSession,
     Runtime,
     Transpiler,
 )
 from ..schema import CallWarning, GenerateResponse, ModelCall
-from ..scrubbing import credentials_of, shown_url
+from ..scrubbing import credentials_of
 from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
@@ -46,7 +45,7 @@ class LLMArguments:
     """The arguments that `create`, which is `create_llm`, was called with."""
 
     create: Callable[..., Any]
-    provider: str | None
+    provider: str | Sequence[object] | None
     model: str | None
     services: Services | None
     options: Mapping[str, Any]
@@ -64,6 +63,9 @@ class LLMArguments:
         if self.services is not None:
             hint = "Call create_llm in the other process, with Services of its own."
             raise InvalidInputError("an LLM with services of its own is not pickled", path="services", hint=hint)
+        if not isinstance(self.provider, str | None):
+            for index, each in enumerate(self.provider):
+                check_picklable(each, f"provider[{index}]")
         for name, value in self.options.items():
             if any(credentials_of({name: value})):
                 hint = (
@@ -85,10 +87,11 @@ if TYPE_CHECKING:
     import typing_extensions
 
     from .. import capabilities, sessions
-    from . import llm_capabilities, message_inputs, stored_files, streams, voice
+    from . import group_members, llm_capabilities, message_inputs, stored_files, streams, voice
 else:
     typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
+    group_members = LazyModule("abstractcore.client.group_members")
     llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
     sessions = LazyModule("abstractcore.sessions")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
@@ -118,7 +121,7 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         arguments: LLMArguments,
     ) -> None:
         self.provider = provider
-        self.model = pipelines.session.model
+        self.model = pipelines.model
         self._pipelines = pipelines
         self._preparer = preparer
         self._new_capabilities = capabilities
@@ -430,7 +433,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         return self._arguments.picklable(), ()
 
     def __repr__(self) -> str:
-        return f"LLM({self.provider}/{self.model}{_location(self._pipelines.session.endpoint)})"
+        return f"LLM({self._pipelines.shown()})"
+
+    @property
+    def members(self) -> Sequence[LLM]:
+        """The LLMs that calls are shared among: of a group of models its members, otherwise this one alone."""
+        return self._pipelines.members or (self,)
 
     def prepared(self, prompt: str | None, request: Mapping[str, Any], *, stream: bool = False) -> PreparedRequest:
         """Returns a request that may have a `response_model`, for code that chooses the pipeline."""
@@ -489,6 +497,12 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
         context.call = context.call.with_(provider=self.provider, model=self.model)
         return await pipeline.take_over(context)
 
+    def as_member(self) -> group_members.GroupMember:
+        """Returns this LLM as a group of models calls it."""
+        from .group_members import GroupMember
+
+        return GroupMember(self, self._pipelines, self._preparer)
+
     def check_open(self) -> None:
         """Raises `ConfigurationError` if it is closed."""
         self._preparer.check_open()
@@ -497,10 +511,3 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 def settings_of(llm: LLM) -> tuple[LLMArguments, ProviderSession]:
     """Returns what an LLM was created with, and its session."""
     return llm._arguments, llm._pipelines.session  # pyright: ignore[reportPrivateUsage]
-
-
-def _location(endpoint: Endpoint) -> str:
-    """Returns the URL of the endpoint for the repr, if it has one."""
-    if not isinstance(endpoint, KnownUrl):
-        return ""
-    return " at a URL known after the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

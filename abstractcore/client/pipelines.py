@@ -14,7 +14,9 @@ from ..files.call_files import CallFiles
 from ..files.parts import media_parts
 from ..ports import (
     CapabilityName,
+    Endpoint,
     Interruption,
+    KnownUrl,
     Middleware,
     ModelProfile,
     Operation,
@@ -26,7 +28,7 @@ from ..ports import (
 )
 from ..registry import Registry
 from ..schema import AudioPart, CallWarning, GenerateResponse, ImagePart, Lowered, Modality, ModelCall
-from ..scrubbing import Secrets
+from ..scrubbing import Secrets, shown_url
 from ..telemetry.costs import cost_range
 from .services import Connections, Services
 
@@ -57,6 +59,7 @@ class Pipelines:
 
     def __init__(
         self,
+        provider: str,
         session: ProviderSession,
         pricing: Pricing,
         services: Services,
@@ -66,18 +69,45 @@ class Pipelines:
         secrets: Secrets,
         create: CreateLLM,
     ) -> None:
-        self.session = session
-        self.pricing = pricing
+        self._provider = provider
+        self._session = session
+        self._pricing = pricing
         self.registry = services.registry
         self.services = services
         self.media_options = media_options
         self._create = create
-        self.files = self._call_files()
+        self._files = self._call_files()
         self._connections = connections
         self._middleware = middleware
         self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        return self._session.model
+
+    @property
+    def session(self) -> ProviderSession:
+        """The provider's session."""
+        return self._session
+
+    @property
+    def pricing(self) -> Pricing:
+        """The prices of the model."""
+        return self._pricing
+
+    @property
+    def files(self) -> CallFiles:
+        """The files of the calls."""
+        return self._files
+
+    def find_operation(self, name: str) -> Operation[Any, Any]:
+        """Returns an operation other than chat; raises as `operations.find_operation` does."""
+        from .operations import find_operation
+
+        return find_operation(self.session.transpiler, name)
 
     @property
     def sync(self) -> Pipeline:
@@ -92,6 +122,15 @@ class Pipelines:
         if self._async is None:
             self._async = self._make(self.services.async_runtime, self._connections.asynchronous())
         return self._async
+
+    @property
+    def members(self) -> Sequence[Any]:
+        """The LLMs of a group of models; empty for one model."""
+        return ()
+
+    def shown(self) -> str:
+        """Returns the model and where it is, for the repr of its LLM."""
+        return f"{self._provider}/{self.model}{_location(self.session.endpoint)}"
 
     def lower(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
@@ -161,9 +200,10 @@ class Pipelines:
         """Returns the loader of a call's files; their passwords are kept for this and further calls."""
         from ..files.loading import MediaLoader
 
-        return MediaLoader(self.files.handlers, self.services.fetcher, self._keep_password)
+        return MediaLoader(self.files.handlers, self.services.fetcher, self.keep_password)
 
-    def _keep_password(self, sha256: str, password: str) -> None:
+    def keep_password(self, sha256: str, password: str) -> None:
+        """Keeps the password of a file, by its hash, for this and further calls."""
         self.secrets.add([password])
         self.files.passwords[sha256] = password
 
@@ -200,13 +240,20 @@ class Pipelines:
         transcriber = None
         if "transcription_model" in options:
             transcriber = self.new_transcriber(options["transcription_model"])
-        return CallFiles(self.session, self.registry.media_handlers, self.services, options, captioner, transcriber)
+        return CallFiles(self._session, self.registry.media_handlers, self.services, options, captioner, transcriber)
 
     def new_transcriber(self, model: object) -> Transcriber | None:
         """Returns the transcriber of a model of a provider; None for weights on this machine."""
         from .auxiliary_models import TranscriptionModel, is_of_provider
 
         return TranscriptionModel(model, self._create) if is_of_provider(model, self.registry) else None
+
+
+def _location(endpoint: Endpoint) -> str:
+    """Returns the URL of the endpoint, if it has one."""
+    if not isinstance(endpoint, KnownUrl):
+        return ""
+    return " at a URL known after the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"
 
 
 DEFAULT_TIMEOUT_SECONDS = 600.0

@@ -63,7 +63,7 @@ _MESSAGES_FORMAT = "openai_chat"
 
 class RequestPreparer:
     """Prepares the requests of one LLM, until it is closed. `unused` are names of its options that no installed plugin
-    uses: every call has a warning for them.
+    uses: every call has a warning for them, and the `warnings`.
     """
 
     def __init__(
@@ -72,13 +72,14 @@ class RequestPreparer:
         pipelines: Pipelines,
         defaults: Mapping[str, Any],
         unused: Collection[str] = (),
+        warnings: Sequence[CallWarning] = (),
     ) -> None:
         self._provider = names.provider
-        self._model = pipelines.session.model
+        self._model = pipelines.model
         self._names = names
         self._pipelines = pipelines
         self._defaults = defaults
-        self._unused = tuple(_unused(name, pipelines.registry) for name in unused)
+        self._unused = (*(_unused(name, pipelines.registry) for name in unused), *warnings)
         self._closed = False
 
     def check_open(self) -> None:
@@ -91,6 +92,11 @@ class RequestPreparer:
         if not self._closed:
             self._closed = True
             self._pipelines.close()
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The options of `create_llm` that are defaults for every call."""
+        return self._defaults
 
     def scoped_defaults(self) -> Mapping[str, Any]:
         """The options of every call, with those of the enclosing block over them."""
@@ -283,10 +289,10 @@ class RequestPreparer:
         self, name: str, prompt: str | None, arguments: Mapping[str, Any], request: CallRequest, llm: object
     ) -> tuple[Operation[Any, Any], PreparedRequest]:
         """Returns an operation, and the request for it; raises `UnsupportedOptionError` and as `request` does."""
-        from .operations import check_arguments, find_operation, input_on_call, input_without_call, with_input
+        from .operations import check_arguments, input_on_call, input_without_call, with_input
 
         self.check_open()
-        operation = find_operation(self._pipelines.session.transpiler, name)
+        operation = self._pipelines.find_operation(name)
         check_arguments(operation, arguments)
         if operation.takes_call:
             prepared = self.request(prompt, None, request, llm)
@@ -309,11 +315,11 @@ class RequestPreparer:
         provider or model.
         """
         from ..schema import CallInput
-        from .operations import check_arguments, check_input, find_operation, input_on_call, with_input
+        from .operations import check_arguments, check_input, input_on_call, with_input
 
         self.check_open()
         if isinstance(operation, str):
-            operation = find_operation(self._pipelines.session.transpiler, operation)
+            operation = self._pipelines.find_operation(operation)
         if operation.takes_call and isinstance(given, ModelCall):
             check_arguments(operation, {})
             call, input_of = given, partial(input_on_call, operation, {})
@@ -375,7 +381,7 @@ class _RequestedCall(NamedTuple):
         found, served_warnings = (None, ()) if self.tools is None else await self.tools.complete(runtime, self.timeout)
         call = build_call(
             provider=self.provider,
-            model=self.pipelines.session.model,
+            model=self.pipelines.model,
             prompt=self.prompt,
             messages=self.messages,
             system_prompt=self.system_prompt,

@@ -53,12 +53,19 @@ class InTime:
 
 def remaining(context: CallContext) -> float | None:
     """Returns the seconds to the deadline, or None; raises `RequestTimeoutError` past it."""
-    if context.deadline is None:
+    until = _end_of(context)
+    if until is None:
         return None
-    left = context.deadline - context.runtime.now()
+    left = until - context.runtime.now()
     if left <= 0:
         raise out_of_time(time_given(context))
     return left
+
+
+def _end_of(context: CallContext) -> float | None:
+    """Returns the deadline of a call, or the earlier time at which the model that is asked now has to answer."""
+    deadline, begin_by = context.deadline, context.begin_by
+    return deadline if begin_by is None or (deadline is not None and deadline < begin_by) else begin_by
 
 
 def last_moment(context: CallContext) -> float | None:
@@ -69,12 +76,14 @@ def last_moment(context: CallContext) -> float | None:
 
 def overdue(context: CallContext) -> bool:
     """Returns whether the deadline has passed, and so has interrupted an attempt."""
-    return context.deadline is not None and context.runtime.now() >= context.deadline
+    until = _end_of(context)
+    return until is not None and context.runtime.now() >= until
 
 
 def time_given(context: CallContext) -> float | None:
     """Returns the seconds from the beginning of the call to its deadline."""
-    return None if context.deadline is None else context.deadline - context.monotonic_start
+    until = _end_of(context)
+    return None if until is None else until - context.monotonic_start
 
 
 def out_of_time(seconds: float | None) -> RequestTimeoutError:

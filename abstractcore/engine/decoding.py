@@ -38,7 +38,7 @@ _HOLDERS = frozenset({ReasoningStart, PartDelta})
 
 
 class DecodedStream:
-    """A `DeltaStream` over a response body. `deltas` holds all that arrived so far.
+    """A `DeltaStream` over a response body. `deltas` holds all that arrived so far, `number` that of its attempt.
 
     `start` is the part of the body that has been read to detect a stream; `started_at` the time at which the attempt
     began, in seconds since the epoch.
@@ -63,7 +63,8 @@ class DecodedStream:
         self._attempt = attempt
         self._profile = session.profile
         self._context = context = attempt.context
-        self._number = len(context.attempts) + 1
+        self.number = len(context.attempts) + 1
+        self._pricing = context.pricing
         self._call = context.call
         self._ids = StreamedIds(self._call)
         self._first: list[Delta] = []
@@ -78,8 +79,8 @@ class DecodedStream:
         """The response so far, with the usage that the provider has reported."""
         billed = BilledResponse.of_stream(self.deltas, self._started_at, self._context.terms)
         if billed.complete and billed.usage.input is not None:
-            return billed._replace(attempt=self._number)
-        return billed._replace(attempt=self._number, estimate=self._estimate)
+            return billed._replace(attempt=self.number, pricing=self._pricing)
+        return billed._replace(attempt=self.number, pricing=self._pricing, estimate=self._estimate)
 
     def _estimate(self) -> Usage:
         from .estimated_usage import usage_of_deltas

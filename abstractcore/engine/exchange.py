@@ -243,7 +243,10 @@ class Exchange(Generic[T]):
 
             usage = usage_without_response(attempt, self._profile, seconds)
             number = len(context.attempts) + 1
-            context.lost.append(BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage))
+            pricing = context.pricing
+            context.lost.append(
+                BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage, pricing)
+            )
 
     def _renew_key(self, error: AbstractCoreError, address: Address | None, context: CallContext) -> None:
         """Lets the attempt be made once more with another key, if the endpoint can ask for one."""
@@ -329,8 +332,8 @@ class ResponseReader:
         if answer.usage.input is None and isinstance(answer, ModelReply) and answer.finish_reason != "paused":
             estimate = partial(_usage_of_reply, attempt, self._session.profile, answer)
         number = len(attempt.context.attempts) + 1
-        terms = attempt.context.terms
-        return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate)
+        terms, pricing = attempt.context.terms, attempt.context.pricing
+        return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate, pricing)
 
     def _decode(
         self, attempt: Attempt, response: WireResponse, request: WireRequest
@@ -407,6 +410,8 @@ def _record(
         request_id=context.secrets.value(_request_id(body)) if body is not None else None,
         error=type(failure).__name__ if failure is not None else None,
         seconds_waited=_waited(context) if context.seconds_waited else 0.0,
+        provider=context.input.provider if context.is_taken_over else None,
+        model=context.input.model if context.is_taken_over else None,
     )
 
 

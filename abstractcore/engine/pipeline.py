@@ -88,6 +88,8 @@ class Pipeline:
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )
         self._around_call = _compose(middleware, "around_call", self._perform)
+        taking_over = [each for each in middleware if not getattr(each, "only_own_calls", False)]
+        self._around_call_of_another = _compose(taking_over, "around_call", self._perform)
         self._around_attempt = _compose(middleware, "around_attempt", exchange)
 
     def generate(
@@ -197,6 +199,7 @@ class Pipeline:
         outer = enclosing_call.get()
         if outer is not None:
             context.at_end.append(partial(self._end_nested, context, outer))
+        context.conversation, context.corrects = prepared.conversation, prepared.corrects
         if prepared.begun is not None:
             prepared.begun(context)
         return context
@@ -218,13 +221,13 @@ class Pipeline:
 
         return WholeReply(answer)
 
-    async def take_over(self, context: CallContext) -> Answer:
-        """Returns the answer to a chat that was begun in the pipeline of another model, and is charged by this one's
-        prices. Its call names this model.
+    def take_over(self, context: CallContext, operation: Operation[Any, Any] | None = None) -> Awaitable[Answer]:
+        """Returns the answer to a chat, or to another operation of this wire format, that was begun in the pipeline of
+        another model, and is charged by this one's prices. Its input names this model.
         """
-        context.operation, context.pricing = self.operation, self.pricing
-        context.stored = {}
-        return await self._perform(context)
+        context.operation, context.pricing = operation or self.operation, self.pricing
+        context.stored, context.is_taken_over = {}, True
+        return self._around_call_of_another(context)
 
     async def _perform(self, context: CallContext) -> Answer:
         """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""

@@ -31,8 +31,8 @@ class Prepared:
     it since they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have
     converted and downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun`
     is given the context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end`,
-    `interaction`, `priority` and `trace_context` are those of `CallContext`; None is the span that is active when the
-    call begins.
+    `interaction`, `trace_context`, `conversation`, `corrects` and `priority` are those of `CallContext`; without a
+    `trace_context` it is the span that is active when the call begins.
     """
 
     input: AnyInput
@@ -48,6 +48,8 @@ class Prepared:
     interaction: str | None = None
     trace_context: Mapping[str, str] | None = None
     priority: int = 0
+    conversation: str | None = None
+    corrects: bool = False
 
     @property
     def call(self) -> ModelCall:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,7 @@ from .tool_decisions import ToolSetup
 
 _log = logging.getLogger("abstractcore")
 _NOTHING: Any = EMPTY
+_numbers = itertools.count(1)
 
 
 def _ignore(event: ToolEvent) -> None:
@@ -112,6 +114,7 @@ class Rounds:
         self._has_begun = False
         self._repeated: tuple[CallWarning, ...] = ()
         self._records = RoundRecords(pipeline)
+        self._conversation = ""
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
@@ -183,6 +186,7 @@ class Rounds:
         call = self._reader.call(call, answer_now=self._answers_now)
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
         added = len(call.messages) - len(loop.call.messages)
+        conversation = self._conversation = self._conversation or loop.id or f"rounds-{next(_numbers)}"
 
         async def prepare(runtime: Runtime) -> Prepared:
             return replace(
@@ -197,6 +201,8 @@ class Rounds:
                 hold_end=first.hold_end if self._plan.output_check is None else self._records.hold_end,
                 interaction=self._records.interaction,
                 trace_context=self._records.trace_context,
+                conversation=conversation,
+                corrects=bool(loop.output_attempts and loop.output_attempts[-1].problem),
             )
 
         return prepare

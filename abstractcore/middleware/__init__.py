@@ -1,5 +1,6 @@
 """Middleware around calls and attempts: retries, the deadline, tracing, and the user's own."""
 
+from .built_in import AroundAttempts
 from .built_in import Budgeting
 from .built_in import Deadline
 from .built_in import Limiting
@@ -8,4 +9,13 @@ from .built_in import Retry
 from .built_in import Tracing
 from .built_in import UserMiddleware
 
-__all__ = ["Budgeting", "Deadline", "Limiting", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]
+__all__ = [
+    "AroundAttempts",
+    "Budgeting",
+    "Deadline",
+    "Limiting",
+    "OfflineEndpoint",
+    "Retry",
+    "Tracing",
+    "UserMiddleware",
+]

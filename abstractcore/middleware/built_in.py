@@ -90,10 +90,12 @@ class Retry:
         if pause is None:
             longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt.number - 1))
             pause = longest * (0.5 + self._random() / 2)
-        if pause > _LONGEST_WAIT_SECONDS:
+        context = attempt.context
+        longest = _LONGEST_WAIT_SECONDS if context.longest_pause is None else context.longest_pause
+        if pause > longest:
             return None
-        deadline = attempt.context.deadline
-        if deadline is not None and attempt.context.runtime.now() + pause >= deadline:
+        ends = [each for each in (context.deadline, context.begin_by) if each is not None]
+        if ends and context.runtime.now() + pause >= min(ends):
             return None
         return pause
 
@@ -103,6 +105,8 @@ class Tracing:
 
     It adds no work for a streamed chunk, and no stack frame but for another tracing system.
     """
+
+    only_own_calls = True
 
     def __init__(self, listener: Callable[[], Listener | None]) -> None:
         self._listener = listener
@@ -151,6 +155,9 @@ class Budgeting:
     an LLM. It is the innermost middleware: a request that another one answers costs nothing. Without budgets it adds no
     stack frame, and imports nothing.
     """
+
+    only_own_calls = True
+    """A call that another LLM has begun passes its call ring; the attempts of this one are charged nevertheless."""
 
     def __init__(
         self,
@@ -211,6 +218,14 @@ class UserMiddleware:
             raise ConfigurationError(f"{where} is a {name}: expected an object with the method {' or '.join(_RINGS)}.")
         for ring in rings:
             setattr(self, ring, partial(_answer, getattr(middleware, ring), f"{name}.{ring}"))
+
+
+class AroundAttempts:
+    """The part of a user's middleware of a group of models that is around attempts, for one of its members."""
+
+    def __init__(self, middleware: Any) -> None:
+        self.around_attempt = middleware.around_attempt
+        self.offline: bool = getattr(middleware, "offline", False) is True
 
 
 async def _answer(

@@ -38,7 +38,7 @@ class BilledResponse(NamedTuple):
     `model` is the one that the response names, if any, `requested_at` the time at which its attempt began, in seconds
     since the epoch. `complete` is False for a stream that was not read to its end: its usage may be too low. `attempt`
     is the number of its attempt, if that is known. `estimate` returns about what was used, for a response that has not
-    reported all of it.
+    reported all of it. `pricing` has the prices of its model, if that is not the one that the call began with.
     """
 
     usage: Usage
@@ -48,6 +48,7 @@ class BilledResponse(NamedTuple):
     complete: bool = True
     attempt: int = 0
     estimate: Callable[[], Usage] | None = None
+    pricing: Pricing | None = None
 
     @classmethod
     def of_stream(cls, deltas: Sequence[schema.Delta], requested_at: float, terms: Terms) -> BilledResponse:

@@ -73,6 +73,9 @@ class AttemptRecord(Immutable):
     `estimated_cost` about what was spent beside it, on a request that left and ended without reporting its tokens.
     Neither is set for an attempt of unknown cost, and for one that got no answer since the provider refused it.
     `seconds_waited` is how long it waited for limits before it began.
+
+    `provider` and `model` are those that were asked, in a call that several models may answer: of a group, or of a
+    budget that names another one. Otherwise they are None, and the attempt is of the model of the call.
     """
 
     number: int
@@ -84,6 +87,8 @@ class AttemptRecord(Immutable):
     cost: Decimal | None = None
     estimated_cost: Decimal | None = None
     seconds_waited: float = 0.0
+    provider: str | None = None
+    model: str | None = None
 
     def __post_init__(self) -> None:
         if self.cost is not None or self.estimated_cost is not None:

@@ -100,6 +100,7 @@ def _with_cost(attempt: AttemptRecord, cost: Decimal | None, estimated: Decimal 
 
 
 def _charges(response: BilledResponse, pricing: Pricing) -> list[Charge]:
+    pricing = response.pricing or pricing
     return [pricing.charge(each) for each in _charged_apart(response)]
 
 
@@ -119,6 +120,7 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
     usage = replace(reported, output=output)
     if reported.input is None:
         usage = replace(usage, input=estimated.input, input_audio=estimated.input_audio)
+    pricing = response.pricing or pricing
     dollars = pricing.charge(response._replace(usage=usage, complete=False)).dollars
     if dollars is None:
         return None

@@ -90,6 +90,22 @@ def retried(record: TraceRecord, name: Literal["cost", "estimated_cost"]) -> int
     return _integer(part * PICODOLLARS) or None
 
 
+def retried_models(record: TraceRecord) -> str | None:
+    """Returns, as JSON, what was spent on attempts of other models than the one that the record names, each with its
+    provider, its model, and its costs in picodollars; None if there are none.
+    """
+    if not isinstance(record, CallRecord) or len(record.attempts) < 2:
+        return None
+    found: list[list[str | int]] = []
+    for attempt in record.attempts[:-1]:
+        known, estimated = attempt.cost or Decimal(0), attempt.estimated_cost or Decimal(0)
+        is_other = attempt.model is not None and (attempt.provider, attempt.model) != (record.provider, record.model)
+        if is_other and (known or estimated):
+            costs = [_integer(each * PICODOLLARS) for each in (known, estimated)]
+            found.append([attempt.provider or "", attempt.model or "", *costs])
+    return json.dumps(found) if found else None
+
+
 def _integer(amount: Decimal) -> int:
     return min(int(amount.to_integral_value()), _LARGEST)
 

@@ -30,6 +30,7 @@ from .column_values import (
     outcome_of,
     picodollars,
     retried,
+    retried_models,
     searchable_tags,
     tags_of,
 )
@@ -98,6 +99,7 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
         "estimated_cost": picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
         "retried_cost": retried(record, "cost"),
         "retried_estimated": retried(record, "estimated_cost"),
+        "retried_models": retried_models(record),
         "tags": searchable_tags(record.tags, detail) if record.tags else None,
         "call_digest": digest_of(getattr(record, "call_digest", None), "call_digest", detail),
         "reply_digest": digest_of(getattr(record, "reply_digest", None), "reply_digest", detail),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import sub
@@ -41,6 +42,7 @@ SUMMED: Final = (
     "estimated_cost",
     "retried_cost",
     "retried_estimated",
+    "retried_models",
     "tags",
 )
 """The columns of a record that its part in the sums depends on."""
@@ -108,16 +110,12 @@ class SpendChanges:
         if row.kind == "interaction":
             return
         hour = hour_of(row.started_at)
-        parts = [(row.outcome, _sums(row))]
-        retried = _sums_of_retried(row)
-        if any(retried):
-            whole = parts[0][1]
-            parts = [(row.outcome, [*map(sub, whole, retried)]), (RETRIED, retried)]
         tags = {tag: value for tag, value in tags_of(row).items() if tag}  # the name "" is that of the sums of all
-        part = _Part(hour, (row.kind, row.provider, row.model, row.operation), tags, parts, sign)
-        part.add_to(self._sums)
-        if tags:
-            self._tagged.append(part)
+        for provider, model, outcome, sums in _parts(row):
+            part = _Part(hour, (row.kind, provider, model, row.operation), tags, [(outcome, sums)], sign)
+            part.add_to(self._sums)
+            if tags:
+                self._tagged.append(part)
 
     def sums(self, without: Set[tuple[str, int]] = frozenset()) -> dict[SpendKey, list[int]]:
         """Returns the sums of all records, and of each value of their tags; one row is that of all records with a tag
@@ -187,6 +185,25 @@ class SpendChanges:
 
 def _no_sums() -> list[int]:
     return [0] * len(SUMS)
+
+
+def _parts(row: Any) -> Sequence[tuple[str, str, str, Sequence[int]]]:
+    """Returns the parts of a record's sums, each with its provider, model and outcome: what was spent on retried
+    attempts has one of its own, for each other model that was asked.
+    """
+    whole, retried = _sums(row), _sums_of_retried(row)
+    if not any(retried):
+        return [(row.provider, row.model, row.outcome, whole)]
+    parts: list[tuple[str, str, str, Sequence[int]]] = []
+    rest = retried
+    for provider, model, known, estimated in json.loads(row.retried_models or "[]"):
+        sums = (0, min(known, rest[1]), min(estimated, rest[2]), 0, 0, 0, 0)
+        rest = [*map(sub, rest, sums)]
+        parts.append((provider, model, RETRIED, sums))
+    own = (row.provider, row.model)
+    if any(rest):
+        parts.append((*own, RETRIED, rest))
+    return [(*own, row.outcome, [*map(sub, whole, retried)]), *parts]
 
 
 def _sums_of_retried(row: Any) -> Sequence[int]:

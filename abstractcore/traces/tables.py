@@ -9,6 +9,7 @@ from sqlalchemy import (
     DDL,
     BigInteger,
     Column,
+    Connection,
     Float,
     Index,
     Integer,
@@ -20,12 +21,13 @@ from sqlalchemy import (
     Table,
     Text,
     event,
+    text,
 )
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from ..database import Schema
 
-VERSION: Final = 1
+VERSION: Final = 2
 IDS: Final = "traces_ids"
 """PostgreSQL's sequence of the numbers of records and contents; SQLite counts on from the highest one."""
 TEXTS: Final = "traces_texts"
@@ -90,6 +92,7 @@ def _records(metadata: MetaData, *, postgresql: bool) -> Table:
         Column("estimated_cost", _number),
         Column("retried_cost", _number),
         Column("retried_estimated", _number),
+        Column("retried_models", Text),
         Column("tags", Text),
         Column("call_digest", RawBytes),
         Column("reply_digest", RawBytes),
@@ -177,7 +180,12 @@ def _tables(*, postgresql: bool) -> Tables:
         Sequence(IDS, metadata=metadata)
     index_of_words = DDL(f"CREATE VIRTUAL TABLE IF NOT EXISTS {TEXTS} USING fts5(text, content='')")
     event.listen(metadata, "after_create", index_of_words.execute_if(dialect="sqlite"))
-    return Tables(Schema("traces_version", metadata, VERSION), records, contents, messages, spend, scores)
+    schema = Schema("traces_version", metadata, VERSION, {2: _add_retried_models})
+    return Tables(schema, records, contents, messages, spend, scores)
+
+
+def _add_retried_models(connection: Connection) -> None:
+    connection.execute(text("ALTER TABLE traces_records ADD COLUMN retried_models TEXT"))
 
 
 SUMS: Final = ("calls", "known", "estimated", "unknown", "input_tokens", "output_tokens", "cached_tokens")

@@ -309,3 +309,14 @@ def plugins(
     from .plugins import show_plugins
 
     show_plugins(as_json=as_json)
+
+
+@app.command(epilog=EPILOG)
+def providers(as_json: given.Json = False) -> None:
+    """List the providers: whether the environment has a key, the address, and what the servers of this machine have.
+
+    Only servers on this machine are asked. A mark stands before the one that `create_llm("auto")` chooses.
+    """
+    from .provider_list import show_providers
+
+    show_providers(as_json=as_json)

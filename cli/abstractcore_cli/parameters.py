@@ -96,7 +96,12 @@ Exit codes:
 
 
 def exit_code(error: abstractcore.AbstractCoreError) -> int:
-    """Returns the exit code for `error`. A missing key is a usage error: it was never sent to the provider."""
+    """Returns the exit code for `error`. A missing key is a usage error: it was never sent to the provider. That of a
+    group is that of the last member that was asked.
+    """
     if isinstance(error, abstractcore.AuthenticationError) and not error.attempts and error.status is None:
         return exit_code(abstractcore.ConfigurationError(error.message))
+    if isinstance(error, abstractcore.FallbackExhaustedError) and error.causes:
+        asked = [each.error for each in error.causes if each.is_sent]
+        return exit_code(asked[-1] if asked else error.causes[-1].error)
     return next((code for kind, code in _CODES if isinstance(error, kind)), 1)

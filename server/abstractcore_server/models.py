@@ -15,6 +15,7 @@ from abstractcore.catalogue import FileCatalogue
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError, ModelNotFoundError
 from abstractcore.ports import CapabilityName
 from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.routing import Router, Routing
 from abstractcore.stores.models import PACKAGED_MODELS
 
 from .calls.passthrough import PassThrough
@@ -32,11 +33,14 @@ LONGEST_NAME = 200
 _MOST_LLMS = 512
 """How many LLMs are kept: clients choose their names."""
 _UNSET = ProviderSettings()
+ROUTING_FIELDS = ("order", "fall_back_on", "cooldown")
+"""What a group may say of its routing: answers of the server are made by one model at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """What a client's name for a model stands for: `llms` are called one after the other until one answers.
+    """What a client's name for a model stands for: `llms`, of which `router` asks one after the other until one
+    answers. One model has none.
 
     `name` is the one that it is listed under, `asked` the client's own: "default" is listed under both.
     """
@@ -45,6 +49,7 @@ class ResolvedModel:
     asked: str
     llms: tuple[abstractcore.LLM, ...]
     on_disconnect: OnDisconnect = "cancel"
+    router: Router[abstractcore.LLM] | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -69,6 +74,7 @@ class LLMs:
         self._default: abstractcore.LLM | None = None
         self._usable: dict[str, bool] = {}
         self._found: OrderedDict[tuple[str, Sequence[str]], ResolvedModel] = OrderedDict()
+        self._routers: dict[str, Router[abstractcore.LLM]] = {}
 
     def find(self, name: str, vendors: Sequence[str] = ()) -> ResolvedModel:
         """Returns the model with a name; raises `ModelNotFoundError` with the nearest names.
@@ -90,7 +96,10 @@ class LLMs:
             return ResolvedModel(self.name_of(llm, name), name, (llm,), self._of_provider(llm.provider).on_disconnect)
         llms = tuple(self.one(each, vendors) for each in group.models)
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
-        return ResolvedModel(name, name, llms, "drain" if drains else "cancel")
+        router = self._routers.get(name)
+        if router is None and len(llms) > 1:
+            router = self._routers.setdefault(name, Router(llms, Routing.of({**group.routing, "sticky": None})))
+        return ResolvedModel(name, name, llms, "drain" if drains else "cancel", router)
 
     def given_llm(self, name: str) -> abstractcore.LLM | None:
         """Returns the LLM of the program, or the default one, with a name."""

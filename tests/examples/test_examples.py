@@ -265,3 +265,11 @@ def test_long_chat_survives_being_killed_and_never_overflows(run):
     ]
     assert lines[4] == "40 times the context; orders: lamp"
     assert lines[-2].startswith("[Summary of the conversation")
+
+
+def test_fallback_asks_others_and_shows_every_cause(run):
+    output = run(str(EXAMPLES / "fallback.py"))
+    assert "Asked: large (ServerError), small (RateLimitError), local (answered)." in output
+    assert "Are you there? Still here. Asked: local (answered)." in output
+    assert "A minute later: I am back." in output
+    assert output.endswith("Try again in 30 s.\n")

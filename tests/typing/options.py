@@ -22,10 +22,12 @@ from abstractcore import (
     Interruption,
     Limits,
     LLMOptions,
+    Member,
     Message,
     MessageInput,
     OverloadedError,
     Price,
+    Routing,
     TextPart,
     ToolChoice,
     ToolPolicy,
@@ -111,6 +113,13 @@ llm = create_llm(
     output_retries=1,
     output_mode="tool",
 )
+create_llm(
+    ["openai/gpt-5.4-mini", Member("openai/gpt-5.4-mini", key="key", base_url="https://eu.test/v1"), llm],
+    routing=Routing(order="cheapest", fall_back_on=["refusal", OverloadedError], cooldown=60, hedge_after="p95"),
+    timeout=30,
+)
+create_llm([{"model": "openai/gpt-5.4-mini"}], routing={"order": "spread"})
+create_llm("auto")
 create_llm("openai", model="m", verify=False, transport="httpx2", http_client=httpx2.Client())
 create_llm("openai", model="m", http_client=httpx2.AsyncClient())
 create_llm("openai", model="m", system_prompt="Be brief.")

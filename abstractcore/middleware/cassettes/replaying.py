@@ -112,7 +112,10 @@ class Replay(NotCopied):
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
         else:
             answer = attempt.read(_response(exchange, self.path))
-        billed = BilledResponse(answer.usage, answer.model or "", record.started_at, attempt.context.terms)
+        context = attempt.context
+        billed = BilledResponse(
+            answer.usage, answer.model or "", record.started_at, context.terms, pricing=context.pricing
+        )
         attempt.context.responses.append(billed)
         return answer
 
@@ -142,6 +145,8 @@ def _attempt_record(attempt: Attempt, exchange: RecordedExchange) -> AttemptReco
         status=exchange.status,
         request_id=exchange.request_id,
         error=exchange.error.kind if exchange.error is not None and exchange.batches is None else None,
+        provider=context.input.provider if context.is_taken_over else None,
+        model=context.input.model if context.is_taken_over else None,
     )
 
 

@@ -26,7 +26,7 @@ from ..records import RECEIPT_HEADER
 from ..requests import RequestHead, read_object
 from ..responses.turns import turn_of
 from ..tools.requests import with_attached_tools, without_requested_tools
-from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, first_of
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members
 from .passthrough import changed_paths, digest_of
 from .reasoning import with_opaque_signatures
 from .replies import reply_extension, reply_warnings, with_extension, with_valid_arguments
@@ -95,7 +95,7 @@ async def all_answers(job: AnswerJob) -> list[CallAnswer]:
     """Returns an answer for each choice, of the first model that has one."""
 
     async def answer_of_choice(_: int) -> CallAnswer:
-        return await first_of(job.context, job.resolved.llms, lambda llm: _call(job, llm))
+        return await answer_of_members(job.context, job.resolved, lambda llm: _call(job, llm))
 
     return await job.for_each_choice(answer_of_choice)
 

@@ -6,21 +6,19 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import abstractcore
 from abstractcore.concurrency import is_large
 from abstractcore.errors import (
-    AbstractCoreError,
-    BadRequestError,
-    BudgetExceededError,
-    ContentFilterError,
-    ContextOverflowError,
+    FallbackExhaustedError,
     InvalidInputError,
-    ProviderError,
+    MemberFailure,
 )
 from abstractcore.ports import Transpiler
+from abstractcore.routing import RoutedCall
 from abstractcore.schema import (
     CallWarning,
     Delta,
@@ -30,7 +28,6 @@ from abstractcore.schema import (
     ReplyEnd,
     ReplyStart,
     SchemaError,
-    ToolLoop,
     WireRequest,
 )
 
@@ -54,6 +51,7 @@ _log = logging.getLogger("abstractcore.server")
 _DEVELOPER = b'"developer"'
 """OpenAI's role for system messages. Chat templates of other models do not know it."""
 _TRACE_HEADERS = ("traceparent", "tracestate")
+_BYTES_PER_TOKEN = 4
 MODEL_CHANGE = "model"
 """The path of a receipt for a reply whose model has the client's name."""
 _WRITTEN_BY_FORMATS = frozenset({"logprobs"})
@@ -386,35 +384,41 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
     return rest
 
 
-async def first_of(
+async def answer_of_members(
     context: RequestContext,
-    llms: Sequence[abstractcore.LLM],
+    resolved: ResolvedModel,
     call: Callable[[abstractcore.LLM], Awaitable[T]],
     has_begun: Callable[[], bool] = lambda: False,
 ) -> T:
-    """Returns the result of `call` for the first model that does not fail in a way that lets the next one answer: none
-    does once an answer `has_begun`.
+    """Returns the result of `call` for the first model of a group that does not fail in a way that lets the next one
+    answer: none does once an answer `has_begun`. Raises the error of the last one.
     """
-    *others, last = llms
-    for llm in others:
-        try:
-            return await call(llm)
-        except AbstractCoreError as error:
-            if has_begun() or not _may_fall_back(error):
-                raise
-            # A client that gets an answer does not see why the next model was called.
-            trace_id, name = context.request.trace_id, f"{llm.provider}/{llm.model}"
-            _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
-    return await call(last)
+    if resolved.router is None:
+        return await call(resolved.llms[0])
+
+    async def call_member(llm: abstractcore.LLM, is_last: bool) -> T:
+        return await call(llm)
+
+    size = len(context.entry.receipt.request)
+    given = RoutedCall(tokens=lambda: size // _BYTES_PER_TOKEN)
+    runtime = context.state.services.async_runtime
+    try:
+        routed = await resolved.router.answer(call_member, runtime, given, has_begun=has_begun)
+    except FallbackExhaustedError as error:
+        *others, last = error.causes
+        _log_failures(context, others)
+        failure = last.error
+        if not last.is_sent:  # other requests have it too
+            failure = copy(failure)
+            failure.retry_after = error.retry_after
+        raise failure from None
+    _log_failures(context, routed.failures)
+    return routed.value
 
 
-def _may_fall_back(error: Exception) -> bool:
-    """Whether another model may answer what one failed to: not what is wrong with the request itself, and not after a
-    tool has run.
-    """
-    loop = getattr(error, "loop", None)
-    if isinstance(loop, ToolLoop) and loop.steps:
-        return False
-    if isinstance(error, BudgetExceededError | ContextOverflowError):
-        return True
-    return isinstance(error, ProviderError) and not isinstance(error, BadRequestError | ContentFilterError)
+def _log_failures(context: RequestContext, failures: Sequence[MemberFailure]) -> None:
+    """Logs why others were asked: a client that gets an answer does not see it."""
+    for each in failures:
+        how = "failed" if each.is_sent else "is left alone"
+        message = "request %s: %s %s, the next model is called: %s"
+        _log.warning(message, context.request.trace_id, each.member, how, each.error.message)

@@ -26,7 +26,7 @@ from ..media.backends import timeout_of
 from ..models import ResolvedModel
 from ..records import RECEIPT_HEADER, Receipt
 from ..requests import read_object
-from .jobs import first_of
+from .jobs import answer_of_members
 from .passthrough import Relay, digest_of, texts_in, with_text
 
 _MODERATE: Final = "moderate"
@@ -56,7 +56,7 @@ async def moderate(context: RequestContext) -> WireResponse:
     resolved = _resolve(context, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     context.grant.check_model(*resolved.names)
     async with context.state.drains.watch(context.connection, resolved.on_disconnect):
-        return await first_of(context, resolved.llms, lambda llm: _moderate(context, resolved, llm, data, given))
+        return await answer_of_members(context, resolved, lambda llm: _moderate(context, resolved, llm, data, given))
 
 
 def _resolve(context: RequestContext, name: str) -> ResolvedModel:

@@ -22,7 +22,7 @@ from ..records import RECEIPT_HEADER
 from ..requests import ClientConnection, ClientGone, Sink
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
-from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, first_of
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members
 from .reasoning import StreamSignatureEncoder
 from .replies import StreamedArguments, reply_extension, reply_warnings, with_extension
 
@@ -156,7 +156,7 @@ class StreamedAnswer(EventStream):
         async def stream(llm: abstractcore.LLM) -> None:
             await self._stream(await self._job.plan(llm), number, sink)
 
-        await first_of(self._context, self._job.resolved.llms, stream, lambda: number in self._renderers)
+        await answer_of_members(self._context, self._job.resolved, stream, lambda: number in self._renderers)
 
     async def _stream(self, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""

@@ -23,12 +23,13 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import KnownUrl
 from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.routing import Routing
 from abstractcore.schema import Message, ModelCall
 from abstractcore.scrubbing import shown_url
 
 from ..access.admission import check_key
 from ..access.budgets import budget_of
-from ..models import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
+from ..models import DEFAULT, HIDDEN, LONGEST_NAME, ROUTING_FIELDS, LLMs
 from .settings import (
     BudgetSettings,
     GuardSettings,
@@ -162,6 +163,11 @@ def _model(name: str, table: Table) -> ModelSettings:
     settings = table.read(ModelSettings)
     if not settings.models:
         raise table.error("expected at least one model", "models")
+    table.table("routing").check_names(ROUTING_FIELDS, "setting")
+    try:
+        Routing.of(settings.routing)
+    except InvalidInputError as error:
+        raise table.error(error.message.partition(": ")[2], *error.path.split("."), hint=error.hint) from None
     return settings
 
 

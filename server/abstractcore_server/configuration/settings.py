@@ -200,6 +200,8 @@ class ModelSettings:
 
     models: tuple[str, ...]
     """The models, as in "openai/gpt-5.4". If one fails, the next is called."""
+    routing: Mapping[str, Any] = _NOTHING
+    """Which is called first, and when the next: `order`, `fall_back_on` and `cooldown` of `abstractcore.Routing`."""
 
 
 @dataclass(frozen=True, slots=True)

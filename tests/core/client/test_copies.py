@@ -25,10 +25,15 @@ from abstractcore import (
     FileJournal,
     GenerateResponse,
     InvalidInputError,
+    Member,
+    MemberFailure,
     ModelReply,
     Price,
+    ProviderState,
     Respond,
+    Routing,
     Score,
+    ServerError,
     Services,
     Stream,
     Suspend,
@@ -103,7 +108,11 @@ MADE: dict[str, Callable[[], Any]] = {
     "Score": lambda: Score(3, 2.5, response()),
     "File": lambda: File("a.pdf", pages="1-3"),
     "FileJournal": lambda: FileJournal("a.jsonl"),
+    "Member": lambda: Member("openai/gpt-5.4", base_url="http://localhost"),
+    "MemberFailure": lambda: MemberFailure("openai/gpt-5.4", ServerError("down")),
     "Price": lambda: Price(1, 2),
+    "ProviderState": lambda: ProviderState("local", "small models", False, False, None),
+    "Routing": lambda: Routing(order="spread", fall_back_on=["refusal"]),
     "Tool": lambda: tool(weather),
     "ToolOutput": lambda: ToolOutput("text", data={"a": 1}),
     "ToolPolicy": lambda: ToolPolicy(max_rounds=3),
@@ -151,7 +160,7 @@ def test_the_walk_covers_all_classes_of_both_kinds():
     refusing = {name for name, cls in CLASSES.items() if issubclass(cls, NotCopied)}
     assert refusing.isdisjoint(MADE)
     assert refusing | MADE.keys() == CLASSES.keys()
-    assert (len(MADE), len(refusing)) == (21, 17)
+    assert (len(MADE), len(refusing)) == (25, 17)
 
 
 @pytest.mark.parametrize("way", WAYS)

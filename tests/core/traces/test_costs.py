@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,6 +153,29 @@ def test_attempts_that_others_followed_have_a_line_of_their_own(store: TraceStor
     write(store, replace(call, attempts=(), cost=Decimal(2), estimated_cost=None))
     assert_spend_is_the_sum_of_records(store)
     assert sums_of(store, "outcome")["retried",] == CostSums(Decimal("0.1"))
+
+
+def test_attempt_of_another_member_of_a_group_is_spent_on_its_model(store: TraceStore):
+    attempts = (
+        AttemptRecord(1, NOON, 1.0, estimated_cost=Decimal("0.5"), provider="p", model="lost"),
+        AttemptRecord(2, NOON, 1.0, 200, cost=Decimal(1), provider="p", model="small"),
+    )
+    write(store, a_call(cost="1", estimated="0.5", model="small", attempts=attempts))
+    found = sums_of(store, "model", "outcome")
+    assert found == {("small", "done"): CostSums(Decimal(1)), ("lost", "retried"): CostSums(Decimal(0), Decimal("0.5"))}
+    assert_spend_is_the_sum_of_records(store)
+
+
+def test_database_of_the_first_version_gets_the_column_of_other_models(tmp_path: Path):
+    place = tmp_path / "traces.db"
+    with closing(TraceStore(place)) as first:
+        write(first, old := a_call())
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("ALTER TABLE traces_records DROP COLUMN retried_models")
+        connection.execute("UPDATE traces_version SET version = 1")
+    with closing(TraceStore(place)) as second:
+        write(second, new := a_call())
+        assert {each.trace_id for each in second.calls()} == {old.trace_id, new.trace_id}
 
 
 def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore):

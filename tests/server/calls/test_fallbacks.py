@@ -12,7 +12,7 @@ from abstractcore_server import ModelSettings, Settings
 from tests.server.serving import Served, serving
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def grouped() -> Iterator[Served]:
     with serving(Settings(models={"smart": ModelSettings(("scripted", "scripted"))})) as served:
         yield served

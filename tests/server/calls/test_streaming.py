@@ -45,7 +45,7 @@ def accounts() -> Accounts:
 @pytest.fixture(scope="module")
 def running(accounts: Accounts) -> Generator[Served]:
     limits = ServerLimits(heartbeat_seconds=QUICK, drain_seconds=QUICK, drains=1)
-    models = {"either": ModelSettings((MODEL, "scripted"))}
+    models = {name: ModelSettings((MODEL, "scripted")) for name in ("either", "either of two")}
     with serving(Settings(limits=limits, models=models), access=accounts) as served:
         yield served
 
@@ -237,7 +237,7 @@ def test_the_next_model_of_a_group_answers_if_one_fails(served: Served, http: ht
 
 def test_no_other_model_answers_once_a_stream_has_begun(served: Served, http: httpx2.Client):
     served.vendor.script(stream_head(), chunk(delta("Bon")), CUT)
-    with begun(http, "/v1/chat/completions", "either") as response:
+    with begun(http, "/v1/chat/completions", "either of two") as response:
         body = response.read()
     assert texts(body.partition(b'data: {"error"')[0]) == ["Bon"]
     assert b'data: {"error"' in body

@@ -274,3 +274,17 @@ def test_missing_file_and_bad_environment_are_named():
         read_settings(None, {"ABSTRACTCORE_SERVER_PORT": "many"})
     with pytest.raises(InvalidInputError, match="16 characters"):
         read_settings(None, {"ABSTRACTCORE_SERVER_KEY": "short"})
+
+
+@pytest.mark.parametrize(
+    ("routing", "message"),
+    [
+        ('order = "second"', "routing.order: expected an order"),
+        ("cooldown = 0", "routing.cooldown: expected a number of seconds above 0"),
+        ("hedge_after = 2", "routing.hedge_after: there is no such setting"),
+        ('fall_back_on = ["all"]', "routing.fall_back_on"),
+    ],
+)
+def test_wrong_routing_of_a_group_names_the_setting(tmp_path: Path, routing: str, message: str):
+    with pytest.raises(ConfigurationError, match=message):
+        read(tmp_path, f'[models.smart]\nmodels = ["openai/a", "openai/b"]\nrouting = {{ {routing} }}')
