@@ -413,6 +413,12 @@ def context(
             _scope.reset(token)
 
 
+def enclosing_tags() -> Mapping[str, str]:
+    """Returns the tags of the enclosing `context`."""
+    scope = _scope.get()
+    return {} if scope is None else scope.tags
+
+
 def _tags(tags: object) -> dict[str, str]:
     if not isinstance(tags, Mapping):
         raise InvalidInputError(f"expected a mapping, got {type(tags).__name__}", path="tags")

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from ..client.options import REQUEST_FIELDS, RESUME_FIELDS
+from ..client.option_values import enclosing_tags
+from ..client.options import RESUME_FIELDS
 from ..client.pipelines import PreparedRequest
 from ..engine import Pipeline, Prepare, Prepared
 from ..errors import AbstractCoreError, ContextOverflowError, InvalidInputError, SessionError
@@ -165,8 +166,9 @@ class SessionTurn:
             options["tools"] = settings.tools
         if options.get("run_tools") is None and settings.run_tools:
             options["run_tools"] = settings.run_tools
-        if "session_id" in REQUEST_FIELDS and "session_id" not in options:
-            options["session_id"] = self._state.id
+        tags = options.get("tags") or {}
+        if isinstance(tags, Mapping) and "session" not in {**enclosing_tags(), **tags}:
+            options["tags"] = {**tags, "session": self._state.id}
         return self._with_own_tools(options)
 
     def _with_own_tools(self, options: dict[str, Any]) -> dict[str, Any]:

@@ -76,6 +76,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ModelStoreError, 2),
     (abstractcore.ArtifactError, 2),
     (abstractcore.JournalError, 2),
+    (abstractcore.SessionError, 2),
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )

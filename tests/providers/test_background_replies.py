@@ -128,7 +128,7 @@ def test_reply_is_paused_until_it_is_finished(call_style, server, services, vend
     assert sent["background"] is True
     assert "store" not in sent, "the provider stores it unless told otherwise"
     waiting = retrieve(call_style, llm, begun.reply.id)
-    assert (waiting.value.finish_reason, waiting.usage) == ("paused", Usage())
+    assert (waiting.value.finish_reason, waiting.usage) == ("paused", Usage(input=0, output=0))
     reply = retrieve(call_style, llm, begun.reply.id).value
     assert (reply.finish_reason, reply.text, reply.usage.output) == ("stop", "42", 2000)
     reads = server.requests[1:]
@@ -151,7 +151,7 @@ def test_finished_reply_is_charged_and_recorded_where_it_is_read(call_style, ser
         for _ in range(2):
             retrieve(call_style, llm, begun.reply.id)
     assert [(each.operation, each.cost) for each in records[1:]] == [
-        ("retrieve_reply", None),
+        ("retrieve_reply", Decimal(0)),
         ("retrieve_reply", vendor.cost),
     ]
 

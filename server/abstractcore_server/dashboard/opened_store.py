@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
 _UNREADABLE = "the database of traces cannot be read"
 _LATER = "the database of traces is of a later version"
+_NO_TRACES = "no traces are kept here. Set ABSTRACTCORE_TRACES to 'redacted' or 'full' for the programs whose calls are to be kept."
 T = TypeVar("T")
 
 
@@ -42,8 +43,8 @@ class OpenedTraces:
     def _run(self, work: Callable[[TraceStore], T]) -> T:
         try:
             store = self._opened()
-        except ConfigurationError as error:  # its message may have the path of the file, which is the operator's
-            raise RequestRefused(404, NotFoundError(f"no traces are kept here. {error.hint or ''}")) from None
+        except ConfigurationError:  # its message may have the path of the file, which is the operator's
+            raise RequestRefused(404, NotFoundError(_NO_TRACES)) from None
         except DatabaseError as error:
             raise RequestRefused(503, ServerError(_UNREADABLE)) from error
         try:

@@ -220,12 +220,12 @@ def test_backend_asks_another_model_by_name(
             answers = [await self.owner.generate(prompt, model=model) for model in ("vendor/m", None)]
             return Made.of(WAV, "audio/wav", metadata={"answers": [answer.content for answer in answers]})
 
-    llm = with_backend(music=Composer, replies=["mine"])
     create = create_llm
     monkeypatch.setattr(
         "abstractcore.client.factory.create_llm",
         lambda name, services: create("scripted", replies=[name], services=services),
     )
+    llm = with_backend(music=Composer, replies=["mine"])
     assert call(call_style, llm.music, "t2m", "a waltz").metadata == {"answers": ["vendor/m", "mine"]}
 
 
