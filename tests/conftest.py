@@ -20,7 +20,7 @@ from abstractcore import LLM, Services, create_llm
 from abstractcore.client.services import _shared  # pyright: ignore[reportPrivateUsage]
 from abstractcore.concurrency import SystemClock
 from abstractcore.stores.models import FileModelStore
-from abstractcore.telemetry.propagation import current_propagator
+from abstractcore.telemetry.propagation import current_propagator, stop_propagating
 from abstractcore.testing import CALL_STYLES, CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 from tests.properties import draw_no_constants_of_modules
@@ -154,7 +154,10 @@ def no_conversion_is_kept_for_the_next_test() -> Iterator[None]:
 def calls_are_not_traced_after_the_test() -> Iterator[None]:
     """The calls of a process belong to one tracing system at most: a test that leaves one makes another test fail."""
     yield
-    assert current_propagator() is None, "the test has left an instrumentation open"
+    left = current_propagator()
+    if left is not None:
+        stop_propagating(left)
+    assert left is None, "the test has left an instrumentation open"
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ class Application:
         environment = os.environ if services is None else services.environment
         self._traces = OpenedTraces(traces or environment.get(STORE_VARIABLE) or None)
         self.state = self._new_state(first)
-        self._telemetry.follow(first, self.state.services)
+        self._telemetry.check(first)
         self.state.guards.connect()
 
     def _new_state(self, settings: Settings, registry: Registry | None = None) -> ServerState:
@@ -150,7 +150,9 @@ class Application:
         state = self._new_state(settings, registry=before.services.registry)
         try:
             _check(state)
-            self._telemetry.follow(settings, state.services)
+            self._telemetry.check(settings)
+            if self._loop is not None:
+                self._telemetry.follow(settings, state.services)
             state.guards.connect()
         except BaseException:
             self._soon(self._retire(state, before))
@@ -201,6 +203,7 @@ class Application:
         with suppress(asyncio.CancelledError):  # of a server that ends at once
             await receive()
             self._loop = asyncio.get_running_loop()
+            self._telemetry.follow(self.state.settings, self.state.services)
             await self._backgrounds.begin()
             await send({"type": "lifespan.startup.complete"})
             async with self._metrics.kept_saved():

@@ -18,6 +18,12 @@ class ServerTelemetry:
     def __init__(self) -> None:
         self._instrumentation: Instrumentation | None = None
 
+    @staticmethod
+    def check(settings: Settings) -> None:
+        """Raises `MissingExtraError` if `otel` is set without the extra."""
+        if settings.server.otel:
+            import abstractcore.otel  # noqa: F401
+
     def follow(self, settings: Settings, services: abstractcore.Services) -> None:
         """Follows services from now on, instead of earlier ones, if `otel` is set.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STORE_VARIABLE = "ABSTRACTCORE_TRACES_STORE"
 _UNREADABLE = "the database of traces cannot be read"
 _LATER = "the database of traces is of a later version"
-_NO_TRACES = "no traces are kept here. Set ABSTRACTCORE_TRACES to 'redacted' or 'full' for the programs whose calls are to be kept."
+_NO_TRACES = "no traces are kept here. Set ABSTRACTCORE_TRACES to 'redacted' or 'full' where calls are made."
 T = TypeVar("T")
 
 
