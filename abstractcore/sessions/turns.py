@@ -166,9 +166,14 @@ class SessionTurn:
             options["tools"] = settings.tools
         if options.get("run_tools") is None and settings.run_tools:
             options["run_tools"] = settings.run_tools
-        tags = options.get("tags") or {}
-        if isinstance(tags, Mapping) and "session" not in {**enclosing_tags(), **tags}:
-            options["tags"] = {**tags, "session": self._state.id}
+        tags: list[Any] = [each.get("tags") or {} for each in (settings.defaults, given, request)]
+        if all(isinstance(each, Mapping) for each in tags):
+            merged: dict[str, Any] = {}
+            for each in tags:
+                merged |= each
+            if "session" not in {**enclosing_tags(), **merged}:
+                merged["session"] = self._state.id
+            options["tags"] = merged
         return self._with_own_tools(options)
 
     def _with_own_tools(self, options: dict[str, Any]) -> dict[str, Any]:

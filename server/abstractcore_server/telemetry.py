@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import abstractcore
@@ -22,7 +23,7 @@ class ServerTelemetry:
     def check(settings: Settings) -> None:
         """Raises `MissingExtraError` if `otel` is set without the extra."""
         if settings.server.otel:
-            import abstractcore.otel  # noqa: F401
+            import_module("abstractcore.otel")
 
     def follow(self, settings: Settings, services: abstractcore.Services) -> None:
         """Follows services from now on, instead of earlier ones, if `otel` is set.

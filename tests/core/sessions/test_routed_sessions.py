@@ -16,12 +16,15 @@ def test_session_stays_with_the_member_that_answered():
 
 
 def test_calls_of_a_session_have_its_id_as_the_tag_session():
-    llm = create_llm("scripted", replies=["hi"] * 4)
+    llm = create_llm("scripted", replies=["hi"] * 5)
     session = llm.session(tags={"team": "search"})
     session.ask("hi")
     assert dict(llm.calls[-1].tags) == {"team": "search", "session": session.id}
-    session.ask("hi", tags={"session": "mine"})
-    assert llm.calls[-1].tags["session"] == "mine"
+    for request in ({"tags": {"session": "mine"}}, {"options": {"tags": {"session": "mine"}}}):
+        session.ask("hi", **request)
+        assert llm.calls[-1].tags["session"] == "mine"
+    session.ask("hi", options={"tags": {"user": "ann"}})
+    assert dict(llm.calls[-1].tags) == {"team": "search", "user": "ann", "session": session.id}
     with abstractcore.context(session="theirs"):
         session.ask("hi")
     assert llm.calls[-1].tags["session"] == "theirs"
