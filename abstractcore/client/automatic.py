@@ -92,7 +92,17 @@ def choose(
 
 
 def configured_choice(services: Services) -> tuple[str, str] | None:
-    """Returns the model that the user's configuration names for "auto", and the reason; None without one."""
+    """Returns the first model that the user's configuration names for "auto" and whose key is there, and the reason;
+    None without one. Raises the errors of `create_llm` for models that cannot be created.
+    """
+    from .factory import create_llm
+
+    for name in services.configuration.auto.models:
+        try:
+            create_llm(name, services=services).close()
+        except AuthenticationError:
+            continue
+        return name, "since [auto] of the configuration names it"
     return None
 
 

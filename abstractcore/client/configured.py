@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..errors import AbstractCoreError, UnknownProviderError
+from ..errors import AbstractCoreError, AuthenticationError, UnknownProviderError
+from ..ports import ProviderConfig
 from ..registry import did_you_mean, nearest_names
 from .option_values import merge_options
 from .services import Services
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _WORD = re.compile(r"\w+")
 _DEFAULT = "default"
+_COMMAND_SECONDS = 30.0
 
 
 class NamedArguments(NamedTuple):
     """The arguments of `create_llm`, with what named LLMs add. `names` are the tables that were followed."""
 
-    provider: str | None
+    provider: str | list[str] | None
     model: str | None
     options: Mapping[str, Any]
     names: tuple[str, ...] = ()
@@ -37,21 +40,22 @@ def named_arguments(
     arguments = NamedArguments(provider, model, options)
     while (name := _name(arguments)) in configuration.llms:
         settings = configuration.llms[name]
-        merged = merge_options(settings.options, arguments.options)
+        own = {"limits": settings.limits, "routing": settings.routing}
+        defaults = {**settings.options, **{key: each for key, each in own.items() if each is not None}}
+        merged = merge_options(defaults, arguments.options)
         if settings.budget is not None:
             merged["budgets"] = [*(arguments.options.get("budgets") or ()), settings.budget]
-        provider, model = settings.provider, settings.model
-        if provider is None:
-            provider, model = model, None
-        arguments = NamedArguments(provider, model, merged, (*arguments.names, name))
+        target, model = settings.provider or settings.model, settings.model if settings.provider else None
+        arguments = NamedArguments([*settings.models] or target, model, merged, (*arguments.names, name))
     return arguments
 
 
 def _name(arguments: NamedArguments) -> str:
     """Returns the only name in the arguments, "default" if there is none, and "" if there are two."""
-    if arguments.provider is None:
-        return _DEFAULT if arguments.model is None else arguments.model
-    return arguments.provider if arguments.model is None else ""
+    provider, model = arguments.provider, arguments.model
+    if provider is None:
+        return _DEFAULT if model is None else model
+    return provider if model is None and isinstance(provider, str) else ""
 
 
 class ProviderDefaults(NamedTuple):
@@ -71,6 +75,8 @@ def provider_defaults(provider: str, options: Mapping[str, Any], services: Servi
     if settings is None:
         return ProviderDefaults(merge_options({}, options), None)
     merged = merge_options(settings.options, options)
+    if settings.limits is not None:
+        merged.setdefault("limits", settings.limits)
     if settings.headers:
         merged["headers"] = {**settings.headers, **(options.get("headers") or {})}
     if settings.api_key_env is not None and not merged.get("api_key"):
@@ -79,11 +85,52 @@ def provider_defaults(provider: str, options: Mapping[str, Any], services: Servi
             hint = f"Set {settings.api_key_env}, or name another variable: not the key itself."
             path = ("providers", provider, "api_key_env")
             raise configuration.error("there is no such variable in the environment", *path, hint=hint)
+    if settings.api_key_command and not merged.get("api_key") and not _has_key(provider, services):
+        merged["api_key"] = KeyCommand(provider, settings.api_key_command)
     return ProviderDefaults(merged, settings.base_url)
 
 
+def _has_key(provider: str, services: Services) -> bool:
+    """Returns whether the environment has a key of the provider."""
+    try:
+        services.registry.provider(provider, None).connect(ProviderConfig(provider, "any"), services)
+    except AuthenticationError:
+        return False
+    except AbstractCoreError:
+        return True
+    return True
+
+
+class KeyCommand:
+    """A command that prints the API key of a provider; run when the first request needs it."""
+
+    def __init__(self, provider: str, command: tuple[str, ...]) -> None:
+        self._provider = provider
+        given = [*command]
+        self._command = given if len(given) > 1 else shlex.split(given[0])
+
+    def __call__(self) -> str:
+        """Returns the key; blocks. Raises `AuthenticationError` if the command fails, or prints none."""
+        import subprocess
+
+        shown = " ".join(self._command)
+        try:
+            done = subprocess.run(
+                self._command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_COMMAND_SECONDS
+            )
+            problem = f"exit status {done.returncode}: {done.stderr.strip()[:200]}" if done.returncode else None
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            done, problem = None, str(error)
+        key = "" if done is None or problem else done.stdout.strip()
+        if not key:
+            hint = f"api_key_command of [providers.{self._provider}] has to print the key."
+            message = f"the command {shown!r} gave no key: {problem or 'it printed nothing'}"
+            raise AuthenticationError(message, provider=self._provider, hint=hint)
+        return key
+
+
 def create_as_configured(
-    create: Callable[[str | None, str | None, Mapping[str, Any]], T],
+    create: Callable[[str | list[str] | None, str | None, Mapping[str, Any]], T],
     provider: str | None,
     model: str | None,
     options: Mapping[str, Any],
@@ -109,7 +156,7 @@ def _located(
     tables: list[tuple[tuple[str, ...], Mapping[str, Any]]] = [
         (("llm", name), configuration.llms[name].options) for name in arguments.names
     ]
-    provider = error.provider or (arguments.provider or "").partition("/")[0]
+    provider = error.provider or (arguments.provider if isinstance(arguments.provider, str) else "").partition("/")[0]
     if provider in configuration.providers:
         tables.append((("providers", provider), configuration.providers[provider].options))
     words = _WORD.findall(getattr(error, "path", None) or error.message)
@@ -120,7 +167,8 @@ def _located(
                 return configuration.error(message, *place, "options", option, hint=error.hint)
     if isinstance(error, UnknownProviderError):
         if arguments.names:
-            return configuration.error(error.message, "llm", arguments.names[-1], "model", hint=error.hint)
+            key = "models" if isinstance(arguments.provider, list) else "model"
+            return configuration.error(error.message, "llm", arguments.names[-1], key, hint=error.hint)
         near = nearest_names(_name(arguments), configuration.llms)
         error.hint = did_you_mean(near) if near else error.hint
     return error

@@ -6,9 +6,12 @@ with _LazyImports(globals()):
     from .reading import check_policy as check_policy, read_configuration as read_configuration
     from .settings import (
         Configuration as Configuration,
+        ConfiguredAuto as ConfiguredAuto,
         ConfiguredBudget as ConfiguredBudget,
+        ConfiguredLimits as ConfiguredLimits,
         ConfiguredLLM as ConfiguredLLM,
         ConfiguredProvider as ConfiguredProvider,
+        ConfiguredRouting as ConfiguredRouting,
     )
     from .tables import (
         InvalidConfigurationError as InvalidConfigurationError,

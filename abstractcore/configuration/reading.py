@@ -13,19 +13,33 @@ from ..catalogue import read_document, read_toml
 from ..errors import InvalidInputError
 from ..files.media_kinds import MEDIA_KINDS, media_history
 from ..files.policies import check_policies
+from ..limits import Limits
 from ..ports import MediaHandler
+from ..routing import Routing
 from ..schema import MediaHistory, MediaKind
 from ..schema.base_error import shown
 from ..scrubbing import is_sensitive
-from .settings import Configuration, ConfiguredBudget, ConfiguredLLM, ConfiguredProvider
+from .settings import (
+    Configuration,
+    ConfiguredAuto,
+    ConfiguredBudget,
+    ConfiguredLimits,
+    ConfiguredLLM,
+    ConfiguredProvider,
+    ConfiguredRouting,
+)
 from .tables import Problems, Table
 
 _POLICY = "media_policy"
 _HISTORY = "media_history"
 _LLMS = "llm"
 _PROVIDERS = "providers"
+_AUTO = "auto"
 _BUDGET = "budget"
-SETTINGS = (_POLICY, _HISTORY, _LLMS, _PROVIDERS)
+_LIMITS = "limits"
+_ROUTING = "routing"
+_TABLES_OF_LLMS = (_BUDGET, _LIMITS, _ROUTING)
+SETTINGS = (_POLICY, _HISTORY, _LLMS, _PROVIDERS, _AUTO)
 """The names at the top of the file."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 T = TypeVar("T")
@@ -51,8 +65,11 @@ def read_configuration(path: Path, handlers: Sequence[MediaHandler], providers: 
     with problems.collect():
         _check_references(root, llms)
     found = _read_all(root, _PROVIDERS, lambda name, table: _provider(name, table, providers), problems)
+    auto = ConfiguredAuto()
+    with problems.collect():
+        auto = root.table(_AUTO).read(ConfiguredAuto)
     problems.check()
-    return Configuration(policies, histories, llms, found, document)
+    return Configuration(policies, histories, llms, found, auto, document)
 
 
 def _read_all(root: Table, name: str, read: Callable[[str, Table], T], problems: Problems) -> dict[str, T]:
@@ -104,30 +121,68 @@ def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
         raise table.error("it cannot be the name of an LLM", hint=hint)
     if name in providers:
         raise table.error("it is the name of a provider", hint=f"Choose another name, as in [llm.my-{name}].")
-    values = {key: value for key, value in table.values.items() if key != _BUDGET}
-    settings = Table(table.document, values, table.path).read(ConfiguredLLM)
+    settings = _without(table, _TABLES_OF_LLMS).read(ConfiguredLLM)
+    if settings.models and (settings.model or settings.provider):
+        raise table.error("expected either model or models", "models", hint="Write PROVIDER/MODEL for each of them.")
+    if not settings.models and settings.model is None and settings.provider is None:
+        raise table.error("`model` is required", "model", hint='For example: model = "openai/gpt-5.4".')
+    if _ROUTING in table.values and not settings.models:
+        hint = 'For example: models = ["openai/gpt-5.4", "local"].'
+        raise table.error("it is for several models", _ROUTING, hint=hint)
     if _BUDGET in table.values:
         settings = replace(settings, budget=_budget(name, table.table(_BUDGET)))
-    if settings.model is None and settings.provider is None:
-        raise table.error("`model` is required", "model", hint='For example: model = "openai/gpt-5.4".')
+    if _LIMITS in table.values:
+        settings = replace(settings, limits=_limits(f"llm.{name}", table.table(_LIMITS)))
+    if _ROUTING in table.values:
+        settings = replace(settings, routing=_routing(table.table(_ROUTING)))
     _refuse_secrets(table, settings.options, "options")
     return settings
 
 
+def _without(table: Table, names: Collection[str]) -> Table:
+    values = {key: value for key, value in table.values.items() if key not in names}
+    return Table(table.document, values, table.path)
+
+
 def _budget(name: str, table: Table) -> Budget:
     settings = table.read(ConfiguredBudget)
-    given = {each.name: getattr(settings, each.name) for each in fields(settings)}
-    given["on_exceeded"] = "raise" if settings.on_exceeded is None else settings.on_exceeded
+    on_exceeded = "raise" if settings.on_exceeded is None else settings.on_exceeded
+    given: dict[str, Any] = {**_values(settings), "on_exceeded": on_exceeded, "name": f"llm.{name}"}
+    return _made(lambda: Budget(**given), table)
+
+
+def _limits(name: str, table: Table) -> Limits:
+    settings = table.read(ConfiguredLimits)
+    return _made(lambda: Limits(**_values(settings), name=name), table)
+
+
+def _routing(table: Table) -> Routing:
+    settings = table.read(ConfiguredRouting)
+    given: dict[str, Any] = {**_values(settings), "sticky": "session" if settings.sticky else None}
+    return _made(lambda: Routing(**given), table)
+
+
+def _values(settings: Any) -> dict[str, Any]:
+    return {each.name: getattr(settings, each.name) for each in fields(settings)}
+
+
+def _made(make: Callable[[], T], table: Table) -> T:
+    """Returns what is made of a table; an invalid value is an error with its line."""
     try:
-        return Budget(**given, name=f"llm.{name}")
+        return make()
     except InvalidInputError as error:
-        raise table.error(_without_path(error), *(error.path or "usd").split("."), hint=error.hint) from None
+        names = (error.path or "").removeprefix(f"{table.path[-1]}.").partition("[")[0]
+        raise table.error(_without_path(error), *filter(None, names.split(".")), hint=error.hint) from None
 
 
 def _provider(name: str, table: Table, providers: Collection[str]) -> ConfiguredProvider:
     if name not in providers:
         raise Table(table.document, {}, table.path[:-1]).unknown(name, providers, "provider")
-    settings = table.read(ConfiguredProvider)
+    settings = _without(table, (_LIMITS,)).read(ConfiguredProvider)
+    if settings.api_key_env is not None and settings.api_key_command:
+        raise table.error("expected either api_key_env or api_key_command", "api_key_command")
+    if _LIMITS in table.values:
+        settings = replace(settings, limits=_limits(f"providers.{name}", table.table(_LIMITS)))
     _refuse_secrets(table, settings.options, "options")
     _refuse_secrets(table, settings.headers, "headers")
     for header, value in settings.headers.items():
@@ -147,10 +202,17 @@ def _refuse_secrets(table: Table, values: Mapping[str, Any], name: str) -> None:
 def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
     """Raises `ConfigurationError` for names of LLMs that lead back to themselves."""
     table = root.table(_LLMS)
+    key_of = {name: "models" if each.models else "model" for name, each in llms.items()}
+
+    def check(name: str, seen: tuple[str, ...]) -> None:
+        settings = llms.get(name)
+        if settings is None or settings.provider is not None:
+            return
+        for each in settings.models or filter(None, (settings.model,)):
+            if each in seen:
+                circle = " -> ".join([*seen, each])
+                raise table.error(f"the names lead in a circle: {circle}", seen[0], key_of[seen[0]])
+            check(each, (*seen, each))
+
     for name in llms:
-        seen = [name]
-        while (settings := llms.get(seen[-1])) and settings.provider is None and settings.model is not None:
-            if settings.model in seen:
-                circle = " -> ".join([*seen, settings.model])
-                raise table.error(f"the names lead in a circle: {circle}", name, "model")
-            seen.append(settings.model)
+        check(name, (name,))

@@ -11,10 +11,12 @@ from ..lazy_modules import LazyModule
 from ..schema import EMPTY, MediaHistory, MediaKind
 
 if TYPE_CHECKING:
-    from .. import budgets, catalogue
+    from .. import budgets, catalogue, limits, routing
 else:
     budgets = LazyModule("abstractcore.budgets")
     catalogue = LazyModule("abstractcore.catalogue")
+    limits = LazyModule("abstractcore.limits")
+    routing = LazyModule("abstractcore.routing")
 
 _NOTHING: Any = EMPTY
 
@@ -40,17 +42,57 @@ class ConfiguredBudget:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfiguredLimits:
+    """A table `limits`, of an LLM or of a provider: how many requests may begin and run. Without numbers, they are
+    learned.
+    """
+
+    requests_per_minute: int | None = None
+    """How many requests begin in any minute."""
+    tokens_per_minute: int | None = None
+    """How many tokens, of input and output together."""
+    parallel: int | None = None
+    """How many requests run at once."""
+    store: str | None = None
+    """The database that processes share, as in "sqlite:///limits.db"; without it, the limits are of this process."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredRouting:
+    """The table `[llm.NAME.routing]`: who of several models is asked, and when the next one is."""
+
+    order: Literal["first", "cheapest", "fastest", "least_busy", "spread"] = "first"
+    """Who is asked first."""
+    fall_back_on: tuple[str, ...] = ()
+    """After what else the next one is asked: "refusal", "invalid_input", "invalid_output"."""
+    cooldown: float = 30.0
+    """How many seconds a model that failed is left alone at first."""
+    sticky: bool = True
+    """Whether the calls of a session stay with the model that has answered."""
+    member_timeout: float | None = None
+    """After how many seconds without an answer a model is left."""
+    hedge_after: float | Literal["p95"] | None = None
+    """After how many seconds without an answer the next model is asked too."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConfiguredLLM:
     """The table `[llm.NAME]`: an LLM that `create_llm("NAME")` creates."""
 
     model: str | None = None
     """The model, as in "openai/gpt-5.4"; "provider/model", or a name of another table."""
+    models: tuple[str, ...] = ()
+    """Several models instead, each written so: a group, which calls the next one if one fails."""
     provider: str | None = None
     """The provider, if the model is written without it."""
     options: Mapping[str, Any] = field(default=_NOTHING, repr=False)
     """Options of `create_llm`, as in `options.temperature = 0.2`."""
     budget: budgets.Budget | None = None
     """A limit on what its calls cost: the calls of all LLMs of this name, unless they have a database."""
+    limits: limits.Limits | None = None
+    """Limits that its requests wait for, those of all LLMs of this name together."""
+    routing: routing.Routing | None = None
+    """Who of several models is asked, and when the next one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +107,20 @@ class ConfiguredProvider:
     """HTTP headers of every request."""
     api_key_env: str | None = None
     """The environment variable with its key, if not the usual one."""
+    api_key_command: tuple[str, ...] = ()
+    """The command that prints its key, where the environment has none; as one string, or a list of arguments."""
     options: Mapping[str, Any] = field(default=_NOTHING, repr=False)
     """Options of `create_llm`, as in `options.max_retries = 3`."""
+    limits: limits.Limits | None = None
+    """Limits that the requests of all LLMs of the provider wait for together, unless they have their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredAuto:
+    """The table `[auto]`: what `create_llm("auto")` chooses before it looks for keys and servers."""
+
+    models: tuple[str, ...] = ()
+    """Models in order: "PROVIDER/MODEL", or names of other tables. The first whose key is there is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +133,7 @@ class Configuration:
     media_history: Mapping[MediaKind, MediaHistory] = cast("Mapping[MediaKind, MediaHistory]", EMPTY)
     llms: Mapping[str, ConfiguredLLM] = _NOTHING
     providers: Mapping[str, ConfiguredProvider] = _NOTHING
+    auto: ConfiguredAuto = ConfiguredAuto()
     document: catalogue.Document | None = field(default=None, repr=False, compare=False)
 
     def error(self, problem: str, *path: str, hint: str | None = None) -> ConfigurationError:

@@ -131,6 +131,24 @@ def _configuration(plugins: Registry) -> Iterator[HealthFinding]:
         yield HealthFinding("configuration", "config.toml", "ok", detail)
 
 
+def _keys(plugins: Registry) -> Iterator[HealthFinding]:
+    """Yields the providers that need a key, and the servers of this machine that answer."""
+    services = abstractcore.Services(registry=plugins)
+    try:
+        states = abstractcore.provider_states(services)
+    finally:
+        services.close()
+    for state in states:
+        if state.needs_key and state.has_key:
+            yield HealthFinding("key", state.name, "ok", "set, not shown")
+        elif state.needs_key:
+            fix = f"If you use it, set the variable that `abstractcore ask hi --provider {state.name}/any` names."
+            yield HealthFinding("key", state.name, "missing", "no key", fix)
+        elif state.answers:
+            detail = f"{len(state.models or ())} models at {state.address}"
+            yield HealthFinding("server", state.name, "ok", detail)
+
+
 def _weights(plugins: Registry) -> Iterator[HealthFinding]:
     from abstractcore.stores.models import shown_size
 
@@ -163,6 +181,7 @@ _CHECKS: tuple[Callable[[Registry], Iterator[HealthFinding]], ...] = (
     _extras,
     _plugins,
     _configuration,
+    _keys,
     _weights,
     _disk,
 )

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from abstractcore import Services
-from abstractcore.configuration import ConfiguredBudget, ConfiguredLLM, ConfiguredProvider
+from abstractcore.configuration import (
+    ConfiguredAuto,
+    ConfiguredBudget,
+    ConfiguredLimits,
+    ConfiguredLLM,
+    ConfiguredProvider,
+    ConfiguredRouting,
+)
 from tests.documents import ROOT
 
 PAGE = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -22,11 +29,13 @@ def test_tables_of_the_page_are_valid(block: str, tmp_path: Path):
     path.write_text(block)
     services = Services(environment={"ABSTRACTCORE_CONFIG": str(path)})
     configuration = services.configuration
-    assert configuration.llms or configuration.providers or configuration.media_policy
+    assert any((configuration.llms, configuration.providers, configuration.media_policy, configuration.auto.models))
     services.close()
 
 
-@pytest.mark.parametrize("table", [ConfiguredLLM, ConfiguredBudget, ConfiguredProvider])
+@pytest.mark.parametrize(
+    "table", [ConfiguredLLM, ConfiguredBudget, ConfiguredLimits, ConfiguredRouting, ConfiguredProvider, ConfiguredAuto]
+)
 def test_every_setting_is_on_the_page(table: type):
     assert [each.name for each in fields(table) if f"`{each.name}`" not in PAGE] == []
 
