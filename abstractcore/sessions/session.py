@@ -61,6 +61,9 @@ class Session(NotCopied):
 
     @takes(SessionOptions)
     def __init__(self, llm: llms.LLM, **options: Unpack[SessionOptions]) -> None:
+        if not isinstance(llm, llms.LLM):  # pyright: ignore[reportUnnecessaryIsInstance]
+            hint = 'Create one: llm.session(), or Session(create_llm("openai/gpt-5.4")).'
+            raise InvalidInputError(f"expected an LLM, got {shown(llm)}", path="llm", hint=hint)
         self._settings, system_prompt = settings_of(llm, options)
         self._state = SessionState(new_id(), SessionHistory(), system_prompt)
         self._turn("?", None, {}).prepared()  # refuses unknown options now

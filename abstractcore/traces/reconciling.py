@@ -123,8 +123,8 @@ def reconcile(
     """Returns stored costs of the providers of one account beside its report, by day and model.
 
     `rows` are those of `store.costs(by=RECONCILED_BY)` within these days. A model that the report names with a date, as
-    in "gpt-5.4-2026-03-05", is the stored "gpt-5.4", if there are calls of that name. A line of another day is left
-    out; one without a model is a row of its own.
+    in "NAME-2026-03-05", is the stored "NAME", if there are calls of that name. A line of another day is left out; one
+    without a model is a row of its own.
     """
     stored = [row for row in rows if row.group["model"] is not None]
     aliases = {row.group["model"] for row in stored}

@@ -40,6 +40,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "abstractcore/catalogue/documents.py": {"key": "models"},
     "cli/abstractcore_cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
+    "abstractcore/traces/excerpts.py": {"pattern": r"refund\W+policy|invoice"},
     "abstractcore/scrubbing/secrets.py": {
         "secrets": ["key7", "abcd"],
         "forms": ["key7", "abcd"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Awaitable, Callable, Collection, Generator
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -15,6 +15,7 @@ from ...copying import NotCopied
 from ...errors import AbstractCoreError, InvalidInputError, OutputValidationError
 from ...ports import Answer, AnyInput, CacheHit, CallContext, CallEnd, CallNext, OperationResult
 from ...schema import ModelReply, SchemaError
+from ...schema.base_error import shown
 from .entries import Entry, copied, entry_for, is_same_question, key_of
 from .flights import Flight, Flights, KeptStream
 from .stores import Entries, MemoryEntries
@@ -29,6 +30,10 @@ _log = logging.getLogger("abstractcore")
 _asking: ContextVar[frozenset[str]] = ContextVar("abstractcore_cached_calls", default=frozenset())
 """The keys of the calls that this code is part of: one of them never waits for itself."""
 _bypassed: ContextVar[frozenset[int]] = ContextVar("abstractcore_bypassed_caches", default=frozenset())
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class ResponseCache(NotCopied):
@@ -58,14 +63,17 @@ class ResponseCache(NotCopied):
         max_entries: int = 10_000,
         operations: Collection[str] = (),
     ) -> None:
-        if ttl is not None and (isinstance(ttl, bool) or not 0 < ttl < math.inf):
-            raise InvalidInputError(f"expected seconds above 0 or None, got {ttl!r}", path="ttl")
-        if isinstance(max_entries, bool) or max_entries < 1:
-            raise InvalidInputError(f"expected a number of at least 1, got {max_entries!r}", path="max_entries")
-        if isinstance(operations, str):
-            raise InvalidInputError("expected a list of names, got str", path="operations")
+        if ttl is not None and not (_is_number(ttl) and 0 < ttl < math.inf):
+            raise InvalidInputError(f"expected seconds above 0 or None, got {shown(ttl)}", path="ttl")
+        if not isinstance(max_entries, int) or not _is_number(max_entries) or max_entries < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a number of at least 1, got {shown(max_entries)}", path="max_entries")
+        if isinstance(operations, str) or not isinstance(operations, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a list of names, got {shown(operations)}", path="operations")
+        names = [*operations]
+        if not all(isinstance(each, str) for each in names):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected names, got {shown(names)}", path="operations")
         self._ttl = ttl
-        self._operations = frozenset(operations)
+        self._operations = frozenset(names)
         self._entries = _entries_at(store, max_entries)
         self._flights = Flights()
         self._failed_at: float | None = None

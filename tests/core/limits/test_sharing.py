@@ -21,6 +21,7 @@ from abstractcore.limits.counting import FixedNumbers
 from abstractcore.limits.leases import Turn
 from abstractcore.testing import CallStyle, ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS
+from tests.leftovers import wait_until
 
 NOW = 1_800_000_000.0
 
@@ -206,6 +207,10 @@ def test_three_processes_let_in_as_many_as_the_limit_and_a_killed_one_leaves_no_
     found = [process.communicate()[0].split(maxsplit=1) for process in running]
     assert {rest.strip() for _, rest in found} <= {"['LimitExceededError']", "[]"}
     assert sum(int(count) for count, _ in found) == 60 - 4
-    with Database(url).reading() as connection:
-        turns = connection.execute(text("SELECT id FROM abstractcore_turns WHERE expires > :now"), {"now": time.time()})
-        assert turns.all() == []
+    live = text("SELECT id FROM abstractcore_turns WHERE expires > :now")
+
+    def turns_are_over() -> bool:
+        with Database(url).reading() as connection:
+            return connection.execute(live, {"now": time.time()}).all() == []
+
+    assert wait_until(turns_are_over)

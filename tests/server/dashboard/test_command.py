@@ -83,7 +83,7 @@ def test_place_without_traces_is_an_error_with_what_to_do(tmp_path: Path):
     assert process.returncode != 0
     assert output == ""
     assert "there is no such file" in errors
-    assert "ABSTRACTCORE_TRACES" in errors
+    assert "Name the file or URL that traces are kept in" in errors
     assert not (tmp_path / "none.db").exists()
 
 
