@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -73,7 +74,11 @@ async def _made_by(
     context: CallContext,
     substitute: Callable[[CallContext, object], Awaitable[Answer]],
 ) -> Answer:
-    requested = f"{context.input.provider}/{context.input.model}"
+    provider, name = context.input.provider, context.input.model
+    requested = f"{provider}/{name}"
+    context.attempts[:] = [
+        replace(each, provider=provider, model=name) if each.model is None else each for each in context.attempts
+    ]
     answer = await substitute(context, model)
     sent = f"{context.input.provider}/{context.input.model}"
     message = f"the call did not fit into the budget {budget.name!r}: {sent} answered instead of {requested}"
