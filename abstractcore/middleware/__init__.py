@@ -8,6 +8,7 @@ from .built_in import OfflineEndpoint
 from .built_in import Retry
 from .built_in import Tracing
 from .built_in import UserMiddleware
+from .built_in import pause_after
 
 __all__ = [
     "AroundAttempts",
@@ -18,4 +19,5 @@ __all__ = [
     "Retry",
     "Tracing",
     "UserMiddleware",
+    "pause_after",
 ]
