@@ -121,7 +121,7 @@ def opened(served: Served, browser: Browser) -> Iterator[Open]:
         if key is not None:
             opened.page.get_by_label("Admin key").fill(key)
             opened.page.get_by_label("Admin key").press("Enter")
-            expect(opened.page.locator("#totals div")).to_have_count(7)
+            expect(opened.page.locator("#totals div")).to_have_count(8)
             expect(opened.page.locator("#rows tbody tr")).to_have_count(50)
         return opened
 
@@ -284,6 +284,33 @@ def test_pages_of_calls_are_turned(opened: Open):
     expect(each.page.get_by_role("alert")).to_contain_text("has no words")
     assert [message for message in each.messages if "400" not in message] == []
     each.messages.clear()
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "second"),
+    [("calls", "order=dearest", "order=slowest"), ("summary", "by=provider", "by=model")],
+)
+def test_later_choice_aborts_the_request_of_an_earlier_one(opened: Open, part: str, first: str, second: str):
+    each = opened()
+    each.page.route(f"**/dashboard/api/{part}?*{first}*", lambda _: None)  # is not answered
+
+    def choose(parameter: str) -> None:
+        name, _, value = parameter.partition("=")
+        if name == "order":
+            each.page.get_by_role("button", name=value.capitalize()).click()
+        else:
+            each.page.get_by_label("By", exact=True).select_option(value)
+
+    with each.page.expect_request(f"**/dashboard/api/{part}?*{first}*"):
+        choose(first)
+    with (
+        each.page.expect_event("requestfailed", lambda request: first in request.url) as failed,
+        each.page.expect_response(f"**/dashboard/api/{part}?*{second}*"),
+    ):
+        choose(second)
+    assert failed.value.failure == "net::ERR_ABORTED"
+    expect(each.page.locator("#problem")).to_be_hidden()
+    expect(each.page.locator("#rows tbody tr")).to_have_count(50)
 
 
 def test_every_control_is_reached_and_used_by_keyboard(opened: Open):
