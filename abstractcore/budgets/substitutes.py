@@ -13,7 +13,7 @@ from ..ports.middleware import current_budgets
 from ..schema import CallWarning
 from ..telemetry.costs import conversion_costs
 from .budget import Budget
-from .charging import count_spent, refusing_budget
+from .charging import count_beside, count_spent, refusing_budget
 
 
 async def call_with_budgets(
@@ -25,8 +25,7 @@ async def call_with_budgets(
     """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
-    after_it = tuple(each for each in budgets if each.per != "call")  # tools are run when the call has ended
-    context.count_cost = partial(count_spent, after_it, context)
+    count_beside(budgets, context)
     token, warnings = current_budgets.set(budgets), len(context.warnings)
     try:
         try:

@@ -6,6 +6,7 @@ from .built_in import Deadline
 from .built_in import Limiting
 from .built_in import OfflineEndpoint
 from .built_in import Retry
+from .built_in import SpendingBeside
 from .built_in import Tracing
 from .built_in import UserMiddleware
 from .built_in import pause_after
@@ -17,6 +18,7 @@ __all__ = [
     "Limiting",
     "OfflineEndpoint",
     "Retry",
+    "SpendingBeside",
     "Tracing",
     "UserMiddleware",
     "pause_after",

@@ -205,9 +205,31 @@ class Budgeting:
             self._model = PricedModel(self._pricing, self._profile, {}, self._usual)
         return charged_attempt(budgets, attempt, next, self._model)
 
+    def count_beside(self, context: CallContext) -> None:
+        """Lets what is spent beside the requests of a call count in its budgets."""
+        budgets = self._budgets_of_call()
+        if budgets:
+            from ..budgets.charging import count_beside
+
+            count_beside(budgets, context)
+
     def _budgets_of_call(self) -> tuple[Budget, ...]:
         around = current_budgets.get()
         return tuple(dict.fromkeys((*around, *self._budgets))) if around else self._budgets
+
+
+class SpendingBeside:
+    """Lets the prices of tool runs count in the budgets of calls that other middleware answers, such as a cache."""
+
+    only_own_calls = True
+
+    def __init__(self, budgeting: Budgeting) -> None:
+        self._budgeting = budgeting
+
+    def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
+        """Makes the call."""
+        self._budgeting.count_beside(context)
+        return next(context)
 
 
 _RINGS = ("around_call", "around_attempt")
