@@ -32,6 +32,7 @@ import mcp_calls
 import outputs
 import phoenix
 import prompted_tools
+import response_cache
 import routing
 import runs
 import server_memory
@@ -86,6 +87,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "video": videos.videos,
     "voice": voice.voices,
     "budget": budgets.budgets,
+    "response-cache": response_cache.response_cache,
     "limits": limits.limits,
     "routing": routing.routing,
     "database": databases.statements,

@@ -137,6 +137,12 @@ def count_spent(budgets: Sequence[Budget], context: CallContext, dollars: Decima
         in_order(budget, count)
 
 
+def count_beside(budgets: Sequence[Budget], context: CallContext) -> None:
+    """Lets what is spent beside the requests of a call, such as the prices of tool runs, count in its budgets."""
+    after_it = tuple(each for each in budgets if each.per != "call")  # tools are run when the call has ended
+    context.count_cost = partial(count_spent, after_it, context)
+
+
 class AttemptCharge:
     """What one attempt has reserved of budgets."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..ports.middleware import current_budgets
 from ..schema import CallWarning
 from ..telemetry.costs import conversion_costs
 from .budget import Budget
-from .charging import count_spent, refusing_budget
+from .charging import count_beside, count_spent, refusing_budget
 
 
 async def call_with_budgets(
@@ -24,8 +25,7 @@ async def call_with_budgets(
     """Makes a call whose budgets hold for other calls that are made for it. If it does not fit, `substitute` makes it
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
-    after_it = tuple(each for each in budgets if each.per != "call")  # tools are run when the call has ended
-    context.count_cost = partial(count_spent, after_it, context)
+    count_beside(budgets, context)
     token, warnings = current_budgets.set(budgets), len(context.warnings)
     try:
         try:
@@ -73,7 +73,11 @@ async def _made_by(
     context: CallContext,
     substitute: Callable[[CallContext, object], Awaitable[Answer]],
 ) -> Answer:
-    requested = f"{context.input.provider}/{context.input.model}"
+    provider, name = context.input.provider, context.input.model
+    requested = f"{provider}/{name}"
+    context.attempts[:] = [
+        replace(each, provider=provider, model=name) if each.model is None else each for each in context.attempts
+    ]
     answer = await substitute(context, model)
     sent = f"{context.input.provider}/{context.input.model}"
     message = f"the call did not fit into the budget {budget.name!r}: {sent} answered instead of {requested}"

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError
-from ..middleware import Budgeting, Deadline, Retry, Tracing, UserMiddleware
+from ..middleware import Budgeting, Deadline, Retry, SpendingBeside, Tracing, UserMiddleware
 from ..ports import CAPABILITIES, Answer, CallContext, DependsOnSettings, Middleware, ModelProfile, Pricing
 from ..schema import CallWarning
 from ..schema.base_error import shown
@@ -90,13 +90,16 @@ def assembled(
 
         return await make_by(model, context, create, sync=context.runtime is services.sync_runtime)
 
+    budgeting = Budgeting(_budgets(given), pricing, profile, services.usual_sizes, substitute)
+    user_middleware = _user_middleware(given.get("middleware", ()), settings)
     middleware = (
         Tracing(partial(services.records.listener, pricing)),
         Retry(retries, services.random),
         *limiting,
         Deadline(),
-        *_user_middleware(given.get("middleware", ()), settings),
-        Budgeting(_budgets(given), pricing, profile, services.usual_sizes, substitute),
+        *([SpendingBeside(budgeting)] if user_middleware else ()),
+        *user_middleware,
+        budgeting,
     )
     pipelines = new_pipelines(middleware, create)
     defaults = {key: frozen_option(value) for key, value in given.items() if key in DEFAULTS}

@@ -14,7 +14,7 @@ from ..errors import (
     ServerError,
     StreamInterruptedError,
 )
-from ..ports import Attempt, BilledResponse, Body, Framer, ProviderSession
+from ..ports import Attempt, BilledResponse, Body, Framer, Pricing, ProviderSession
 from ..schema import (
     Delta,
     ModelCall,
@@ -52,6 +52,7 @@ class DecodedStream:
         framer: Framer,
         start: bytes,
         started_at: float,
+        pricing: Pricing,
     ) -> None:
         self.deltas: list[Delta] = []
         self._body = body
@@ -64,7 +65,7 @@ class DecodedStream:
         self._profile = session.profile
         self._context = context = attempt.context
         self.number = len(context.attempts) + 1
-        self._pricing = context.pricing
+        self._pricing = context.pricing or pricing
         self._call = context.call
         self._ids = StreamedIds(self._call)
         self._first: list[Delta] = []

@@ -127,7 +127,7 @@ def as_response(
         trace_id=context.trace_id,
         seconds=seconds,
         cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
-        saved_cost=saved_cost(context, pricing),
+        saved_cost=saved_cost(context.cache_hit, pricing),
     )
     defer_cost(response, partial(bill.cost, pricing))
     return response

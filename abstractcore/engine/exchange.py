@@ -39,6 +39,7 @@ from ..ports import (
     KnownAddress,
     ModelProfile,
     OperationResult,
+    Pricing,
     ProviderSession,
     RenewableEndpoint,
     StreamDecoder,
@@ -163,8 +164,10 @@ class Exchange(Generic[T]):
         read: Callable[[Body, Attempt, WireRequest, float], Awaitable[T]],
         whole: tuple[type, ...] = _WHOLE,
         profile: ModelProfile | None = None,
+        pricing: Pricing | None = None,
     ) -> None:
         self._profile = profile
+        self._pricing = pricing
         self._endpoint = endpoint
         self._transport = transport
         self._clock = clock
@@ -243,7 +246,7 @@ class Exchange(Generic[T]):
 
             usage = usage_without_response(attempt, self._profile, seconds)
             number = len(context.attempts) + 1
-            pricing = context.pricing
+            pricing = context.pricing or self._pricing
             context.lost.append(
                 BilledResponse(Usage(), "", started_at, context.terms, False, number, lambda: usage, pricing)
             )
@@ -289,8 +292,9 @@ _UNREAD = (ConnectionFailedError, RequestTimeoutError, StreamInterruptedError, U
 class ResponseReader:
     """Reads the responses of one provider: replies, streams of them, and results of other operations."""
 
-    def __init__(self, session: ProviderSession) -> None:
+    def __init__(self, session: ProviderSession, pricing: Pricing) -> None:
         self._session = session
+        self._pricing = pricing
 
     async def __call__(self, body: Body, attempt: Attempt, request: WireRequest, started_at: float) -> Answer:
         """Returns the reply in `body`, or a stream of it with its first deltas read.
@@ -309,7 +313,7 @@ class ResponseReader:
                 if is_stream:
                     from .decoding import DecodedStream
 
-                    stream = DecodedStream(body, self._session, attempt, framer, start, started_at)
+                    stream = DecodedStream(body, self._session, attempt, framer, start, started_at, self._pricing)
                     await stream.begin()
                     context.streams.append(stream)
                     return stream
@@ -332,7 +336,7 @@ class ResponseReader:
         if answer.usage.input is None and isinstance(answer, ModelReply) and answer.finish_reason != "paused":
             estimate = partial(_usage_of_reply, attempt, self._session.profile, answer)
         number = len(attempt.context.attempts) + 1
-        terms, pricing = attempt.context.terms, attempt.context.pricing
+        terms, pricing = attempt.context.terms, attempt.context.pricing or self._pricing
         return BilledResponse(answer.usage, answer.model or "", started_at, terms, True, number, estimate, pricing)
 
     def _decode(

@@ -83,7 +83,8 @@ class Pipeline:
         self.tracer = tracer
         self.transport = transport
         self._middleware = middleware
-        exchange = Exchange(session.endpoint, transport, clock, ResponseReader(session), profile=session.profile)
+        read = ResponseReader(session, pricing)
+        exchange = Exchange(session.endpoint, transport, clock, read, profile=session.profile, pricing=pricing)
         self.operation: Operation[Any, Any] = Operation(
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )

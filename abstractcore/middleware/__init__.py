@@ -6,8 +6,10 @@ from .built_in import Deadline
 from .built_in import Limiting
 from .built_in import OfflineEndpoint
 from .built_in import Retry
+from .built_in import SpendingBeside
 from .built_in import Tracing
 from .built_in import UserMiddleware
+from .built_in import pause_after
 
 __all__ = [
     "AroundAttempts",
@@ -16,6 +18,8 @@ __all__ = [
     "Limiting",
     "OfflineEndpoint",
     "Retry",
+    "SpendingBeside",
     "Tracing",
     "UserMiddleware",
+    "pause_after",
 ]

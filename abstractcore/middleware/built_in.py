@@ -83,21 +83,32 @@ class Retry:
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
         """Returns the seconds before the next attempt; None to give up."""
-        most = self._max_retries + attempt.context.key_is_renewed
-        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > most:
-            return None
-        pause = error.retry_after
-        if pause is None:
-            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt.number - 1))
-            pause = longest * (0.5 + self._random() / 2)
         context = attempt.context
+        if not attempt.operation.may_repeat or attempt.number > self._max_retries + context.key_is_renewed:
+            return None
         longest = _LONGEST_WAIT_SECONDS if context.longest_pause is None else context.longest_pause
-        if pause > longest:
+        pause = pause_after(error, attempt.number, self._random, longest)
+        if pause is None:
             return None
         ends = [each for each in (context.deadline, context.begin_by) if each is not None]
         if ends and context.runtime.now() + pause >= min(ends):
             return None
         return pause
+
+
+def pause_after(
+    error: AbstractCoreError, number: int, random: Callable[[], float], longest: float = _LONGEST_WAIT_SECONDS
+) -> float | None:
+    """Returns the seconds to wait after the attempt of this number: what `Retry-After` says, else longer each time.
+    None if the error is no transient one, or the wait would be longer than `longest`.
+    """
+    if not error.retryable:
+        return None
+    pause = error.retry_after
+    if pause is None:
+        most = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (number - 1))
+        pause = most * (0.5 + random() / 2)
+    return None if pause > longest else pause
 
 
 class Tracing:
@@ -194,9 +205,31 @@ class Budgeting:
             self._model = PricedModel(self._pricing, self._profile, {}, self._usual)
         return charged_attempt(budgets, attempt, next, self._model)
 
+    def count_beside(self, context: CallContext) -> None:
+        """Lets what is spent beside the requests of a call count in its budgets."""
+        budgets = self._budgets_of_call()
+        if budgets:
+            from ..budgets.charging import count_beside
+
+            count_beside(budgets, context)
+
     def _budgets_of_call(self) -> tuple[Budget, ...]:
         around = current_budgets.get()
         return tuple(dict.fromkeys((*around, *self._budgets))) if around else self._budgets
+
+
+class SpendingBeside:
+    """Lets the prices of tool runs count in the budgets of calls that other middleware answers, such as a cache."""
+
+    only_own_calls = True
+
+    def __init__(self, budgeting: Budgeting) -> None:
+        self._budgeting = budgeting
+
+    def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
+        """Makes the call."""
+        self._budgeting.count_beside(context)
+        return next(context)
 
 
 _RINGS = ("around_call", "around_attempt")

@@ -96,6 +96,8 @@ def _of_costs(record: CallRecord) -> Attributes:
         found[names.COST] = float(record.cost)
     if record.estimated_cost is not None:
         found[names.ESTIMATED_COST] = float(record.estimated_cost)
+    if record.saved_cost is not None:
+        found[names.SAVED_COST] = float(record.saved_cost)
     if record.cost_source is not None:
         found[names.COST_SOURCE] = record.cost_source
     if record.cost_reason is not None:

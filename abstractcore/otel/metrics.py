@@ -79,6 +79,8 @@ class RecordMetrics:
             self._count(names.SPENT, float(record.cost), attributes)
         if record.estimated_cost is not None:
             self._count(names.SPENT_ABOUT, float(record.estimated_cost), attributes)
+        if record.saved_cost is not None:
+            self._count(names.SAVED, float(record.saved_cost), attributes)
         if record.cost is None and record.estimated_cost is None:
             self._count(names.UNKNOWN, 1, attributes)
 

@@ -111,6 +111,7 @@ OUTCOME: Final = "abstractcore.outcome"
 TAG: Final = "abstractcore.tag."
 COST: Final = "abstractcore.cost.usd"
 ESTIMATED_COST: Final = "abstractcore.cost.estimated_usd"
+SAVED_COST: Final = "abstractcore.cost.saved_usd"
 COST_SOURCE: Final = "abstractcore.cost.source"
 COST_REASON: Final = "abstractcore.cost.reason"
 DISCARDED: Final = "abstractcore.discarded"
@@ -176,4 +177,5 @@ USED: Final[Mapping[str, Metric]] = {
 """By the field of `Usage`."""
 SPENT: Final = Metric(COST, "counter", "USD", "Known costs of calls and tool runs.")
 SPENT_ABOUT: Final = Metric(ESTIMATED_COST, "counter", "USD", "Estimated costs of requests without a report.")
+SAVED: Final = Metric(SAVED_COST, "counter", "USD", "What answers of caches cost when they were asked for.")
 UNKNOWN: Final = Metric("abstractcore.cost.unknown_calls", "counter", "{call}", "Calls whose cost is unknown.")

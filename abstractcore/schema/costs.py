@@ -39,22 +39,24 @@ class _HasSums(_HasCost, Protocol):
 @dataclass(frozen=True, slots=True)
 class CostSums:
     """Sums in US dollars: `known` is what providers reported or prices say, `estimated` what is not reported, as of a
-    cut stream; `unknown` counts the calls that have neither. They are never added up.
+    cut stream; `unknown` counts the calls that have neither. They are never added up. `saved` was not spent: it is what
+    the answers of caches cost when they were asked for, as far as prices are known.
     """
 
     known: Decimal = _NO_DOLLARS
     estimated: Decimal = _NO_DOLLARS
     unknown: int = 0
+    saved: Decimal = _NO_DOLLARS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "known", check_decimal(self.known, "known"))
-        object.__setattr__(self, "estimated", check_decimal(self.estimated, "estimated"))
+        for name in ("known", "estimated", "saved"):
+            object.__setattr__(self, name, check_decimal(getattr(self, name), name))
         check_count(self.unknown, "unknown")
 
     def __add__(self, other: CostSums) -> CostSums:
         """Returns the sums of both, exact."""
         known, estimated = _EXACT.add(self.known, other.known), _EXACT.add(self.estimated, other.estimated)
-        return CostSums(known, estimated, self.unknown + other.unknown)
+        return CostSums(known, estimated, self.unknown + other.unknown, _EXACT.add(self.saved, other.saved))
 
     @classmethod
     def of(cls, record: Immutable) -> CostSums:
@@ -67,16 +69,17 @@ class CostSums:
 
     @classmethod
     def of_call(cls, call: _HasCost) -> CostSums:
-        """Returns what a single call adds, by its `cost` and its `estimated_cost`."""
+        """Returns what a single call adds, by its `cost`, its `estimated_cost`, and its `saved_cost` if it has one."""
         is_unknown = call.cost is None and call.estimated_cost is None
-        return cls(call.cost or _NO_DOLLARS, call.estimated_cost or _NO_DOLLARS, int(is_unknown))
+        saved: Decimal | None = getattr(call, "saved_cost", None)
+        return cls(call.cost or _NO_DOLLARS, call.estimated_cost or _NO_DOLLARS, int(is_unknown), saved or _NO_DOLLARS)
 
 
 class Cost(NamedTuple):
     """US dollars and their source, or None and the reason; and the digests of the price rows that applied.
 
-    `estimated_cost` is about what was spent beside `cost`, or all of it without one. `cost_sums` are the three sums of
-    several calls, where they do not follow from these. Its fields are those of a response.
+    `estimated_cost` is about what was spent beside `cost`, or all of it without one. `cost_sums` are the sums of
+    several calls, or of the answer of a cache, where they do not follow from these. Its fields are those of a response.
     """
 
     cost: Decimal | None = None
@@ -88,7 +91,7 @@ class Cost(NamedTuple):
 
     @property
     def costs(self) -> CostSums:
-        """The three sums."""
+        """The sums."""
         return CostSums.of_call(self) if self.cost_sums is None else self.cost_sums
 
     def with_sums(self, sums: CostSums) -> Cost:
@@ -140,8 +143,8 @@ class HasCostSums:
 
     @property
     def costs(self: _HasSums) -> CostSums:
-        """What is known, what is estimated, and the number of calls of which neither is known. Unlike `cost`, which is
-        None if that of one call is unknown, it has what is known of the others.
+        """What is known, what is estimated, the number of calls of which neither is known, and what caches saved.
+        Unlike `cost`, which is None if that of one call is unknown, it has what is known of the others.
         """
         return CostSums.of_call(self) if self.cost_sums is None else self.cost_sums
 

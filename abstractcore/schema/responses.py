@@ -119,7 +119,7 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     `modalities` names them and the model does not produce them; each with its own usage and cost. An answer of a
     cache has the time at which it was asked for, `cached_at`, in seconds since the epoch, and the `saved_cost` in US
     dollars, as far as prices are known; its `cost` is 0. A response of several rounds has neither: the records of its
-    calls do.
+    calls do, and `costs.saved` is what all of them saved.
     """
 
     reply: ModelReply

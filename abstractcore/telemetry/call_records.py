@@ -97,7 +97,7 @@ class EndedCall:
             discarded=context.discarded,
             trace_context=context.trace_context,
             cached_at=None if context.cache_hit is None else context.cache_hit.stored_at,
-            saved_cost=saved_cost(context, pricing),
+            saved_cost=saved_cost(context.cache_hit, pricing),
             capture="off",
             seconds_waited=context.seconds_waited,
         )

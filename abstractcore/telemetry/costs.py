@@ -13,8 +13,8 @@ from decimal import Context, Decimal
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-from ..ports import BilledResponse, CallContext, Charge, MeteredStream, ModelProfile, Pricing, Terms
-from ..schema import ModelCall, Usage
+from ..ports import BilledResponse, CacheHit, CallContext, Charge, MeteredStream, ModelProfile, Pricing, Terms
+from ..schema import CostSums, ModelCall, Usage
 from ..schema.costs import WEAKEST_FIRST, Cost, total_cost
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Bill:
     files: the sum over all records is what was spent.
     """
 
-    __slots__ = ("_conversions", "_lost", "_nested", "_responses", "_without_response", "usage")
+    __slots__ = ("_conversions", "_hit", "_lost", "_nested", "_responses", "_without_response", "usage")
 
     def __init__(self, context: CallContext, *, of_record: bool = False) -> None:
         responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
@@ -50,11 +50,14 @@ class Bill:
         may_be_charged = len(context.attempts) > context.unsent and not is_free
         self._without_response = _UNREPORTED if may_be_charged else _NOTHING
         self._conversions = conversions
+        self._hit = context.cache_hit
         self._nested = [each.find_cost for each in nested]
 
     def cost(self, pricing: Pricing) -> Cost:
         """Returns the cost of the model, of file conversions, and of calls that were made for this one."""
-        return total_cost([self._own_cost(pricing), *(find_cost() for find_cost in self._nested)])
+        cost = total_cost([self._own_cost(pricing), *(find_cost() for find_cost in self._nested)])
+        saved = saved_cost(self._hit, pricing)
+        return cost if saved is None else cost.with_sums(cost.costs + CostSums(saved=saved))
 
     def _own_cost(self, pricing: Pricing) -> Cost:
         """Returns the cost without that of calls with records of their own.
@@ -127,9 +130,8 @@ def _estimate(response: BilledResponse, charges: Sequence[Charge], pricing: Pric
     return max(Decimal(0), _EXACT.subtract(dollars, _dollars(charges) or Decimal(0)))
 
 
-def saved_cost(context: CallContext, pricing: Pricing) -> Decimal | None:
+def saved_cost(hit: CacheHit | None, pricing: Pricing) -> Decimal | None:
     """Returns what the answer of a cache cost when it was asked for; None if that is unknown, or without a cache."""
-    hit = context.cache_hit
     if hit is None:
         return None
     return charge_of(BilledResponse(hit.usage, hit.model, hit.stored_at), pricing).cost

@@ -1,47 +1,36 @@
-"""What calls cost: known, estimated and unknown, summed by model, time, tool and tag."""
+"""What calls cost: known, estimated and unknown, and what caches saved, summed by model, time, tool and tag."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 from typing import cast as cast_type
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Integer,
-    case,
-    cast,
-    false,
-    func,
-    literal,
-    literal_column,
-    null,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, case, func, literal, literal_column, null, select
 
 from ..errors import InvalidInputError
 from ..schema import CostSums
 from ..schema.base_error import shown
 from .column_values import SUCCEEDED, dollars, hour_of, searched
-from .filters import Filter, tag_value
-from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER, RETRIED
-from .tables import SUMS, records, spend
+from .filters import Filter
+from .record_sums import sums_of_records
+from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER
+from .tables import AMOUNTS, SUMS, spend
 
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
 _NAMED: Final = ("model", "provider", "operation", "tool")
 _MOST_NAMES: Final = 10_000
 _TAG = "tag:"
+_SPLIT: Final = frozenset({"model", "provider", "outcome"})
+"""What attempts that others followed may have of their own."""
+_COUNTS: Final = tuple(name for name in SUMS[1:] if name not in AMOUNTS)
 _PART: Final = 10**9
 _SECONDS_AN_HOUR: Final = 3_600
 _log = logging.getLogger("abstractcore.traces")
 _warned: set[str] = set()
-_Part: TypeAlias = Literal["all", "own", "retried"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +139,31 @@ def _sums_of_spend(
     values = [spend.c.value == each for each in (wanted.tags or {}).values()]
     value: ColumnElement[Any] = spend.c.value if tag else literal_column("NULL")
     keys = [value if name.startswith(_TAG) else groups[name] for name in names]
-    counted = _counted(spend, names)
+    folded = case((spend.c.folded == 0, 0), else_=1)
+    conditions = [_of_tag(tag), *values, *_only(spend, names, wanted)]
+    return _summed(connection, spend, names, [*keys, folded], [*conditions, *_hours(spend.c.hour, wanted)])
+
+
+def _summed(
+    connection: Connection,
+    table: Any,
+    names: Sequence[str],
+    keys: Sequence[ColumnElement[Any]],
+    conditions: Sequence[ColumnElement[bool]],
+) -> list[Any]:
+    """Returns the sums of a table that has the columns of sums. The last key is 1 for the rest of a tag."""
+    counted = _counted(table, names)
+    labels = [*(f"by{index}" for index in range(len(names))), "folded"]
     statement = (
         select(
-            *(key.label(f"by{index}") for index, key in enumerate(keys)),
-            case((spend.c.folded == 0, 0), else_=1).label("folded"),
-            func.sum(case((counted, spend.c.calls), else_=0)).label("calls"),
-            func.sum(case((counted & ~spend.c.outcome.in_(SUCCEEDED), spend.c.calls), else_=0)).label("failed"),
-            *_amounts(spend.c.known, spend.c.estimated),
-            *(func.sum(spend.c[name]).label(name) for name in SUMS[3:]),
+            *(key.label(label) for key, label in zip(keys, labels, strict=True)),
+            func.sum(case((counted, table.c.calls), else_=0)).label("calls"),
+            func.sum(case((counted & ~table.c.outcome.in_(SUCCEEDED), table.c.calls), else_=0)).label("failed"),
+            *_amounts(table),
+            *(func.sum(table.c[name]).label(name) for name in _COUNTS),
         )
-        .where(_of_tag(tag), *values, *_hours(spend.c.hour, wanted), *_only(spend, names, wanted))
-        .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 2)))
+        .where(*conditions)
+        .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
     )
     return [_whole(row) for row in connection.execute(statement).mappings()]
 
@@ -193,74 +195,31 @@ def _untagged(total: Sequence[Any], tagged: Sequence[Any], names: Sequence[str])
 
 def _from_records(connection: Connection, names: Sequence[str], wanted: Filter) -> list[Any]:
     """Returns sums that the table of sums has not, by reading the records."""
-    if "outcome" not in names:
-        return _sums_of_records(connection, names, wanted, "all")
-    parts: tuple[_Part, ...] = ("own", "retried")
-    return [row for part in parts for row in _sums_of_records(connection, names, wanted, part)]
-
-
-def _sums_of_records(connection: Connection, names: Sequence[str], wanted: Filter, part: _Part) -> list[Any]:
-    """Returns sums of records: of all of their costs, of those without attempts that others followed, or of these."""
-    dialect = connection.dialect.name
-    hour = (
-        cast(func.floor(records.c.started_at / _SECONDS_AN_HOUR), Integer)
-        if dialect == "postgresql"
-        else cast(records.c.started_at / _SECONDS_AN_HOUR, Integer)
-    )
+    tags = list(dict.fromkeys(name.removeprefix(_TAG) for name in names if name.startswith(_TAG)))
+    apart = wanted.model is not None or not _SPLIT.isdisjoint(names)
+    table = sums_of_records(connection.dialect.name, tags, wanted, apart=apart)
     keys = [
-        tag_value(dialect, name.removeprefix(_TAG))
+        table.c[f"tag{tags.index(name.removeprefix(_TAG))}"]
         if name.startswith(_TAG)
-        else literal(RETRIED)
-        if part == "retried" and name == "outcome"
-        else _group(records, hour, name)
+        else _group(table, table.c.hour, name)
         for name in names
     ]
-    counted = _counted(records, names) if part != "retried" else false()
-    is_unknown = (records.c.kind == "call") & records.c.cost.is_(None) & records.c.estimated_cost.is_(None)
-
-    costs = ((records.c.cost, records.c.retried_cost), (records.c.estimated_cost, records.c.retried_estimated))
-    followed = [or_(*(retried.is_not(None) for _, retried in costs))] if part == "retried" else []
-    if part == "retried":
-        is_unknown = false()
-
-    def total(column: Any) -> ColumnElement[Any]:
-        return func.coalesce(func.sum(cast(column, BigInteger)), 0)
-
-    statement = (
-        select(
-            *(key.label(f"by{index}") for index, key in enumerate(keys)),
-            literal(0).label("folded"),
-            total(case((counted, 1), else_=0)).label("calls"),
-            total(case((counted & ~records.c.outcome.in_(SUCCEEDED), 1), else_=0)).label("failed"),
-            *_amounts(*(_part_of(part, *each) for each in costs)),
-            total(case((is_unknown, 1), else_=0)).label("unknown"),
-            *(total(records.c[name] if part != "retried" else literal(0)).label(name) for name in SUMS[4:]),
-        )
-        .where(records.c.kind != "interaction", *followed, *_hours(hour, wanted), *_only(records, names, wanted))
-        .where(*(tag_value(dialect, name) == value for name, value in (wanted.tags or {}).items()))
-        .group_by(*(literal_column(str(number)) for number in range(1, len(keys) + 1)))
-    )
-    return [_whole(row) for row in connection.execute(statement).mappings()]
+    conditions = [*_hours(table.c.hour, wanted), *_only(table, names, replace(wanted, failed=None))]
+    return _summed(connection, table, names, [*keys, literal(0)], conditions)
 
 
-def _part_of(part: _Part, whole: ColumnElement[Any], retried: ColumnElement[Any]) -> ColumnElement[Any]:
-    if part == "all":
-        return whole
-    return func.coalesce(retried, 0) if part == "retried" else whole - func.coalesce(retried, 0)
-
-
-def _amounts(known: ColumnElement[Any], estimated: ColumnElement[Any]) -> list[ColumnElement[Any]]:
+def _amounts(table: Any) -> list[ColumnElement[Any]]:
     """Returns the sums of amounts, each in two parts: SQLite adds up integers of 64 bits only, $9,223,372."""
     return [
-        func.coalesce(func.sum(part), 0).label(f"{name}_{label}")
-        for name, column in (("known", known), ("estimated", estimated))
-        for label, part in (("high", column // _PART), ("low", column % _PART))
+        func.sum(part).label(f"{name}_{label}")
+        for name in AMOUNTS
+        for label, part in (("high", table.c[name] // _PART), ("low", table.c[name] % _PART))
     ]
 
 
 def _whole(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Returns a row with the sums of amounts in one part."""
-    return {**row, **{name: row[f"{name}_high"] * _PART + row[f"{name}_low"] for name in ("known", "estimated")}}
+    return {**row, **{name: row[f"{name}_high"] * _PART + row[f"{name}_low"] for name in AMOUNTS}}
 
 
 def _group(table: Any, hour: Any, name: str) -> ColumnElement[Any]:
@@ -299,7 +258,8 @@ def _hours(hour: ColumnElement[Any], wanted: Filter) -> list[ColumnElement[bool]
 
 def _row(row: Any, names: Sequence[str]) -> CostRow:
     group = {name: _shown(name, row[f"by{index}"]) for index, name in enumerate(names)}
-    sums = CostSums(dollars(row["known"]), dollars(row["estimated"]), int(row["unknown"]))
+    amounts = {name: dollars(row[name]) for name in AMOUNTS}
+    sums = CostSums(**amounts, unknown=int(row["unknown"]))
     counts = [int(row[name]) for name in ("calls", "failed", "input_tokens", "output_tokens", "cached_tokens")]
     return CostRow(group, sums, *counts, is_folded=bool(row["folded"]))
 

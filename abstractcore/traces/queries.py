@@ -28,8 +28,9 @@ _CHUNK: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class CallSummary:
-    """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars. `number` is higher
-    for calls that were stored later; calls of several programs may become visible in another order.
+    """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars; `saved_cost` is
+    what the answer of a cache cost when it was asked for. `number` is higher for calls that were stored later; calls of
+    several programs may become visible in another order.
     """
 
     trace_id: str
@@ -47,6 +48,7 @@ class CallSummary:
     estimated_cost: Decimal | None
     tags: Mapping[str, str]
     number: int = 0
+    saved_cost: Decimal | None = None
 
     @property
     def time(self) -> datetime:
@@ -259,6 +261,7 @@ def _summary(row: Any) -> CallSummary:
         None if row.estimated_cost is None else dollars(row.estimated_cost),
         tags_of(row),
         row.id,
+        None if row.saved_cost is None else dollars(row.saved_cost),
     )
 
 
@@ -268,7 +271,7 @@ def _unknown(trace_id: str) -> InvalidInputError:
 
 _SUMMARY_NAMES: Final = (
     *("trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"),
-    *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "tags", "id"),
+    *("seconds_to_first", "input_tokens", "output_tokens", "cost", "estimated_cost", "saved_cost", "tags", "id"),
 )
 _SPENT: Final = func.coalesce(records.c.cost, 0) + func.coalesce(records.c.estimated_cost, 0)
 _ORDERS: Final = {

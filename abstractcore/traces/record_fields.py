@@ -14,7 +14,8 @@ from ..schema import InteractionRecord
 
 _IN_COLUMNS = frozenset(
     {"trace_id", "parent_id", "provider", "model", "operation", "outcome", "started_at", "seconds"}
-    | {"seconds_to_first", "tags", "usage", "cost", "estimated_cost", "call_digest", "reply_digest", "call", "reply"}
+    | {"seconds_to_first", "tags", "usage", "cost", "estimated_cost", "saved_cost"}
+    | {"call_digest", "reply_digest", "call", "reply"}
 )
 OF_RECORD = ("model", "provider", "tags", "usage")
 """Fields of calls and replies that are those of their record, unless written."""

@@ -97,6 +97,7 @@ def encoded(record: TraceRecord, *, searchable: bool) -> EncodedRecord:
         "cached_tokens": usage.cached,
         "cost": picodollars(getattr(record, "cost", None), "cost", detail),
         "estimated_cost": picodollars(getattr(record, "estimated_cost", None), "estimated_cost", detail),
+        "saved_cost": picodollars(getattr(record, "saved_cost", None), "saved_cost", detail),
         "retried_cost": retried(record, "cost"),
         "retried_estimated": retried(record, "estimated_cost"),
         "retried_models": retried_models(record),
@@ -198,6 +199,7 @@ def _data(row: Any, bodies: Mapping[int, bytes]) -> dict[str, Any]:
     counts = {"input": row.input_tokens, "output": row.output_tokens, "cached": row.cached_tokens}
     data["usage"] = {name: count for name, count in counts.items() if count is not None}
     data |= {"operation": row.operation, "cost": cost_of(row.cost), "estimated_cost": cost_of(row.estimated_cost)}
+    data["saved_cost"] = cost_of(row.saved_cost)
     data |= {
         "call_digest": hex_of(row.call_digest),
         "reply_digest": hex_of(row.reply_digest),

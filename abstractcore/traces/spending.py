@@ -40,6 +40,7 @@ SUMMED: Final = (
     "cached_tokens",
     "cost",
     "estimated_cost",
+    "saved_cost",
     "retried_cost",
     "retried_estimated",
     "retried_models",
@@ -197,7 +198,7 @@ def _parts(row: Any) -> Sequence[tuple[str, str, str, Sequence[int]]]:
     parts: list[tuple[str, str, str, Sequence[int]]] = []
     rest = retried
     for provider, model, known, estimated in json.loads(row.retried_models or "[]"):
-        sums = (0, min(known, rest[1]), min(estimated, rest[2]), 0, 0, 0, 0)
+        sums = _in_order(known=min(known, rest[1]), estimated=min(estimated, rest[2]))
         rest = [*map(sub, rest, sums)]
         parts.append((provider, model, RETRIED, sums))
     own = (row.provider, row.model)
@@ -208,14 +209,27 @@ def _parts(row: Any) -> Sequence[tuple[str, str, str, Sequence[int]]]:
 
 def _sums_of_retried(row: Any) -> Sequence[int]:
     """Returns the part of a record's sums that was spent on attempts that were retried; it does not count as a call."""
-    return (0, row.retried_cost or 0, row.retried_estimated or 0, 0, 0, 0, 0)
+    return _in_order(known=row.retried_cost or 0, estimated=row.retried_estimated or 0)
 
 
 def _sums(row: Any) -> Sequence[int]:
     """Returns what a record adds to each of `SUMS`."""
     is_unknown = row.kind == "call" and row.cost is None and row.estimated_cost is None
-    tokens = (row.input_tokens or 0, row.output_tokens or 0, row.cached_tokens or 0)
-    return (1, row.cost or 0, row.estimated_cost or 0, int(is_unknown), *tokens)
+    return _in_order(
+        calls=1,
+        known=row.cost or 0,
+        estimated=row.estimated_cost or 0,
+        saved=row.saved_cost or 0,
+        unknown=int(is_unknown),
+        input_tokens=row.input_tokens or 0,
+        output_tokens=row.output_tokens or 0,
+        cached_tokens=row.cached_tokens or 0,
+    )
+
+
+def _in_order(**sums: int) -> Sequence[int]:
+    """Returns sums in the order of `SUMS`; 0 for those that are not given."""
+    return [sums.get(name, 0) for name in SUMS]
 
 
 def _values(key: SpendKey, sums: Iterable[int]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from ..database import Schema
 
-VERSION: Final = 2
+VERSION: Final = 3
 IDS: Final = "traces_ids"
 """PostgreSQL's sequence of the numbers of records and contents; SQLite counts on from the highest one."""
 TEXTS: Final = "traces_texts"
@@ -93,6 +93,7 @@ def _records(metadata: MetaData, *, postgresql: bool) -> Table:
         Column("retried_cost", _number),
         Column("retried_estimated", _number),
         Column("retried_models", Text),
+        Column("saved_cost", _number),
         Column("tags", Text),
         Column("call_digest", RawBytes),
         Column("reply_digest", RawBytes),
@@ -180,7 +181,7 @@ def _tables(*, postgresql: bool) -> Tables:
         Sequence(IDS, metadata=metadata)
     index_of_words = DDL(f"CREATE VIRTUAL TABLE IF NOT EXISTS {TEXTS} USING fts5(text, content='')")
     event.listen(metadata, "after_create", index_of_words.execute_if(dialect="sqlite"))
-    schema = Schema("traces_version", metadata, VERSION, {2: _add_retried_models})
+    schema = Schema("traces_version", metadata, VERSION, {2: _add_retried_models, 3: _add_saved})
     return Tables(schema, records, contents, messages, spend, scores)
 
 
@@ -188,9 +189,19 @@ def _add_retried_models(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE traces_records ADD COLUMN retried_models TEXT"))
 
 
-SUMS: Final = ("calls", "known", "estimated", "unknown", "input_tokens", "output_tokens", "cached_tokens")
-"""The columns of `traces_spend` that are sums. Its rows of the tag "" are those of all records, the others those of
-records with that tag; `folded` is 1 for the rest of a tag that has too many values. `unknown` counts calls."""
+def _add_saved(connection: Connection) -> None:
+    from .saved_costs import add_saved_costs  # imports this module
+
+    connection.execute(text("ALTER TABLE traces_records ADD COLUMN saved_cost BIGINT"))
+    connection.execute(text("ALTER TABLE traces_spend ADD COLUMN saved BIGINT NOT NULL DEFAULT 0"))
+    add_saved_costs(connection)
+
+
+AMOUNTS: Final = ("known", "estimated", "saved")
+SUMS: Final = ("calls", *AMOUNTS, "unknown", "input_tokens", "output_tokens", "cached_tokens")
+"""The columns of `traces_spend` that are sums; the `AMOUNTS` are dollars. Its rows of the tag "" are those of all
+records, the others those of records with that tag; `folded` is 1 for the rest of a tag that has too many values.
+`unknown` counts calls."""
 SQLITE: Final = _tables(postgresql=False)
 POSTGRESQL: Final = _tables(postgresql=True)
 records, contents, messages, spend, scores = (

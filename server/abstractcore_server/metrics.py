@@ -94,6 +94,7 @@ _FAMILIES = {
     "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
     "cost_estimated_dollars_total": ("counter", "About what calls cost that ended without reporting it."),
     "cost_unknown_calls_total": ("counter", "Calls whose cost is neither known nor estimated."),
+    "cost_saved_dollars_total": ("counter", "What answers of caches cost when they were asked for."),
 }
 _BUDGET_FAMILIES = {
     "limit": "What the calls of a budget may cost in its window.",
@@ -177,6 +178,7 @@ class Metrics:
             "cost_dollars_total": self._costs(lambda sums: sums.known),
             "cost_estimated_dollars_total": self._costs(lambda sums: sums.estimated),
             "cost_unknown_calls_total": self._costs(lambda sums: sums.unknown),
+            "cost_saved_dollars_total": self._costs(lambda sums: sums.saved),
         }
 
     def _costs(self, of: Callable[[CostSums], Decimal | int]) -> dict[str, float]:

@@ -11,10 +11,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
-from abstractcore import CostSums, Usage
+from abstractcore import CostSums, Price, ResponseCache, Usage, create_llm
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import FixedKeys
 from abstractcore_server.access.admission import Settlement
+from abstractcore_server.access.settlements import Spending
 from abstractcore_server.metrics import Metrics, SharedFolder
 from abstractcore_server.records import AuditEntry
 from tests.chaos_server import HANG, PATIENCE_SECONDS, failure
@@ -126,6 +127,27 @@ def test_known_estimated_and_unknown_costs_are_three_sums():
     assert found["abstractcore_cost_dollars_total", "vendor/m"] == 0.375
     assert found["abstractcore_cost_estimated_dollars_total", "vendor/m"] == 0.5625
     assert found["abstractcore_cost_unknown_calls_total", "vendor/m"] == 2
+
+
+@pytest.mark.parametrize("usage", [Usage(10, 5), Usage()])
+def test_answer_of_a_cache_costs_nothing_and_counts_no_tokens(usage: Usage):
+    reply = ScriptedReply.text("hi", usage=usage)
+    price = Price(input=1_000_000, output=1_000_000)
+    llm = create_llm("scripted", replies=[reply], price=price, middleware=[ResponseCache()])
+    call = llm.build("hello")
+    asked, hit = (llm.run(call) for _ in range(2))
+    settlement = Spending(call, llm, result=hit).settlement(None)
+    assert (settlement.cost, settlement.estimated, settlement.usage) == (Decimal(0), False, Usage())
+    entry = AuditEntry("t", "POST", "/v1/responses", model="vendor/m")
+    entry.count(settlement)
+    metrics = Metrics()
+    metrics.counts.count_calls(entry)
+    found = samples(metrics.text())
+    assert found["abstractcore_cost_dollars_total", "vendor/m"] == 0
+    assert found["abstractcore_cost_unknown_calls_total", "vendor/m"] == 0
+    assert found["abstractcore_cost_saved_dollars_total", "vendor/m"] == float(asked.cost or 0)
+    tokens = [value for name, value in found.items() if name[0] == "abstractcore_tokens_total"]
+    assert set(tokens) <= {0}
 
 
 def test_cost_of_what_a_vendor_refused_is_unknown(served: Served, http: httpx2.Client):

@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from ... import schema
 from ...ports import AnyInput, CallContext, OperationResult
+from ...ports.conversions import Transcription
 from ...ports.middleware import call_in, with_call
 from ...schema import (
     CallWarning,
@@ -25,6 +26,8 @@ from ...schema import (
 from ...schema.codec import json_of
 
 _VERSION: Final = 1
+_OF_SPAN: Final = frozenset({"traceparent", "tracestate"})
+"""Headers of W3C Trace Context: each call has its own while a tracing system is active."""
 _COMPLETE: Final = ("stop", "tool_calls")
 _NOT_SENT: Final[dict[str, Any]] = {"tags": {}, "parent_id": None, "trace_context": {}}
 _CHANGES_NO_ANSWER: Final[dict[str, Any]] = {**_NOT_SENT, "stream": False, "cache": False}
@@ -41,9 +44,9 @@ class Entry:
 
 def key_of(context: CallContext, settings: str) -> str:
     """Returns the SHA-256 of what an answer depends on: the operation, its input, the user's headers, and the
-    `settings` of the LLM. Files count by the hash of their content.
+    `settings` of the LLM. Files count by the hash of their content, and headers that name the span of a call do not.
     """
-    headers = [list(each) for each in sorted(context.headers.items())]
+    headers = [list(each) for each in sorted(context.headers.items()) if each[0] not in _OF_SPAN]
     named = [_VERSION, context.operation.name, *_question(context.input), settings, headers]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 
@@ -91,7 +94,9 @@ def read(text: bytes, stored_at: float) -> Entry:
     if "reply" in fields:
         return Entry(from_data(ModelReply, fields["reply"]), warnings, stored_at)
     value, usage = fields.get("value"), from_data(Usage, fields.get("usage"))
-    cls = getattr(schema, fields["class"]) if "class" in fields else None
+    cls = _class_named(fields["class"]) if "class" in fields else None
+    if cls is None and "class" in fields:
+        raise SchemaError(f"there is no class {fields['class']!r} of results")
     return Entry(OperationResult(value if cls is None else from_data(cls, value), usage), warnings, stored_at)
 
 
@@ -103,13 +108,18 @@ def _data_of(entry: Entry) -> JSONValue:
     data: dict[str, Any] = {"usage": to_data(answer.usage), "warnings": warnings}
     value: Any = answer.value
     name = type(value).__name__
-    if is_dataclass(value) and getattr(schema, name, None) is type(value):
+    if is_dataclass(value) and _class_named(name) is type(value):
         return cast("JSONValue", {**data, "class": name, "value": to_data(value)})
     try:
         same = json.loads(json.dumps(value)) == value
     except (TypeError, ValueError):
         return None
     return cast("JSONValue", {**data, "value": value}) if same else None
+
+
+def _class_named(name: str) -> Any:
+    """Returns the class of results with this name: one of `abstractcore.schema`, or a `Transcription`."""
+    return Transcription if name == Transcription.__name__ else getattr(schema, name, None)
 
 
 def _question(given: AnyInput) -> list[str]:

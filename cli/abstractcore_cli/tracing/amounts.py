@@ -28,23 +28,29 @@ def dollars(amount: Decimal) -> str:
     return f"${exact:,.{decimals}f}"
 
 
-def cost_of(known: Decimal | None, estimated: Decimal | None) -> str:
-    """Returns the cost of one call: what is known, "about" what is estimated, or that it is unknown."""
+def cost_of(known: Decimal | None, estimated: Decimal | None, saved: Decimal | None = None) -> str:
+    """Returns the cost of one call: what is known, "about" what is estimated, or that it is unknown; and what the
+    answer of a cache saved.
+    """
     if known is None and estimated is None:
         return UNKNOWN
     parts = [] if known is None else [dollars(known)]
     if estimated is not None:
         parts.append(f"about {dollars(estimated)}")
+    if saved:
+        parts[-1] += f" ({dollars(saved)} saved by a cache)"
     return " + ".join(parts)
 
 
 def sums(costs: CostSums) -> str:
-    """Returns three sums as a phrase: what is unknown is not $0."""
+    """Returns sums as a phrase: what is unknown is not $0."""
     parts = [f"{dollars(costs.known)} known"] if costs.known or not (costs.estimated or costs.unknown) else []
     if costs.estimated:
         parts.append(f"about {dollars(costs.estimated)} estimated")
     if costs.unknown:
         parts.append(f"{counted(costs.unknown, 'call')} of unknown cost")
+    if costs.saved:
+        parts.append(f"{dollars(costs.saved)} saved by caches")
     return ", ".join(parts)
 
 

@@ -160,9 +160,17 @@ def score(
 
 @traces.command("prune", epilog=EPILOG)
 def prune(
-    keep_days: Annotated[float | None, typer.Option(metavar="DAYS", help="Remove records that are older.")] = None,
+    keep_days: Annotated[
+        float | None,
+        typer.Option(metavar="DAYS", envvar="ABSTRACTCORE_TRACES_KEEP_DAYS", help="Remove records that are older."),
+    ] = None,
     keep_bytes: Annotated[
-        int | None, typer.Option(metavar="BYTES", help="Remove the oldest above this size; for SQLite.")
+        int | None,
+        typer.Option(
+            metavar="BYTES",
+            envvar="ABSTRACTCORE_TRACES_KEEP_BYTES",
+            help="Remove the oldest above this size; for SQLite.",
+        ),
     ] = None,
     store: _Store = None,
     as_json: Json = False,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 import abstractcore
 from abstractcore import AuthenticationError, ConfigurationError, ServerError
 from abstractcore.concurrency import drive
-from abstractcore.ports import CostReport, CostReportLine, HasCostReport, Transport
+from abstractcore.middleware import pause_after
+from abstractcore.ports import CostReport, CostReportLine, CostReportPage, HasCostReport, Transport
 from abstractcore.registry import Registry, failures_of
 from abstractcore.schema import WireRequest, WireResponse
 from abstractcore.scrubbing import Secrets
@@ -24,6 +25,7 @@ _STEP_SECONDS: Final = 60.0
 _MOST_SECONDS: Final = 600.0
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _MOST_PAGES: Final = 1_000
+_MOST_RETRIES: Final = 2
 
 
 @dataclass(slots=True)
@@ -86,7 +88,7 @@ def fetch_report(account: BilledAccount, days: ReportDays, base_url: str | None)
 async def _read_pages(
     account: BilledAccount, days: ReportDays, url: str, key: str, services: abstractcore.Services
 ) -> None:
-    transport, report = services.sync_transport(), account.report
+    report = account.report
     until = None if days.until > days.today else days.until
     lines: list[CostReportLine] = []
     page: str | None = None
@@ -94,9 +96,7 @@ async def _read_pages(
     ends = time.monotonic() + _MOST_SECONDS
     while True:
         request = report.request(key, days.since, until, page)
-        response = await _exchange(transport, request.with_url(url + request.url), ends)
-        with failures_of(f"the report of costs of {account.name!r}"):
-            found = report.read(response)
+        found = await _read_page(report, request.with_url(url + request.url), services, ends)
         lines += found.lines
         account.unread += found.unread
         if found.next is None:
@@ -106,6 +106,24 @@ async def _read_pages(
             raise ServerError("the pages of the report have no end")
         seen.add(found.next)
         page = found.next
+
+
+async def _read_page(
+    report: CostReport, request: WireRequest, services: abstractcore.Services, ends: float
+) -> CostReportPage:
+    """Returns a page; asks again after transient failures, as calls of models do."""
+    number = 1
+    while True:
+        try:
+            response = await _exchange(services.sync_transport(), request, ends)
+            with failures_of(f"the report of costs of {report.account!r}"):
+                return report.read(response)
+        except abstractcore.AbstractCoreError as error:
+            pause = pause_after(error, number, services.random)
+            if pause is None or number > _MOST_RETRIES or time.monotonic() + pause > ends:
+                raise
+        await services.sync_runtime.sleep(pause)
+        number += 1
 
 
 async def _exchange(transport: Transport, request: WireRequest, ends: float) -> WireResponse:

@@ -118,7 +118,8 @@ def prune_records(keep_days: float | None, keep_bytes: int | None, place: str | 
     """Removes records that are out of bounds."""
     with reported(as_json=as_json):
         if keep_days is None and keep_bytes is None:
-            raise InvalidInputError("nothing says what to remove", hint="Write --keep-days DAYS or --keep-bytes BYTES.")
+            hint = "Write --keep-days DAYS or --keep-bytes BYTES, or set ABSTRACTCORE_TRACES_KEEP_DAYS or _BYTES."
+            raise InvalidInputError("nothing says what to remove", hint=hint)
         with opened(place, keep_days=keep_days, keep_bytes=keep_bytes) as store:
             removed = store.prune()
         if as_json:
@@ -142,6 +143,7 @@ def _facts(call: CallSummary) -> dict[str, Any]:
         "output_tokens": call.output_tokens,
         "cost": None if call.cost is None else f"{call.cost:f}",
         "estimated_cost": None if call.estimated_cost is None else f"{call.estimated_cost:f}",
+        "saved_cost": None if call.saved_cost is None else f"{call.saved_cost:f}",
         "tags": dict(call.tags),
     }
 
@@ -156,7 +158,7 @@ def _cells(call: CallSummary) -> tuple[str, ...]:
         seconds(call.seconds),
         tokens(call.input_tokens),
         tokens(call.output_tokens),
-        cost_of(call.cost, call.estimated_cost),
+        cost_of(call.cost, call.estimated_cost, call.saved_cost),
         " ".join(f"{name}={value}" for name, value in call.tags.items()),
     )
 

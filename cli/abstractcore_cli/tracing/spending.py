@@ -16,7 +16,7 @@ from .stores import CallChoice, lacking_tag, opened
 if TYPE_CHECKING:
     from abstractcore.traces import CostRow, CostSums, TraceStore
 
-_NUMBERS: Final = ("known", "estimated", "unknown", "calls", "failed", "in", "out")
+_NUMBERS: Final = ("known", "estimated", "unknown", "saved", "calls", "failed", "in", "out")
 _GAP: Final = 2
 _LEAST_BAR, _MOST_BAR = 6, 40
 _TIMES: Final = ("day", "hour")
@@ -87,6 +87,7 @@ def _numbers(row: CostRow) -> tuple[str, ...]:
         "-" if not costs.known and costs.unknown >= row.calls > 0 else dollars(costs.known),
         f"about {dollars(costs.estimated)}" if costs.estimated else "-",
         counted(costs.unknown, "call") if costs.unknown else "-",
+        dollars(costs.saved) if costs.saved else "-",
         f"{row.calls:,}",
         f"{row.failed:,}",
         f"{row.input_tokens:,}",
@@ -124,4 +125,5 @@ def _facts(row: CostRow) -> dict[str, Any]:
 
 
 def _amounts(costs: CostSums) -> dict[str, Any]:
-    return {"known": f"{costs.known:f}", "estimated": f"{costs.estimated:f}", "unknown": costs.unknown}
+    amounts = {name: f"{getattr(costs, name):f}" for name in ("known", "estimated", "saved")}
+    return {**amounts, "unknown": costs.unknown}

@@ -140,7 +140,7 @@ def _cells(record: TraceRecord, begin: float) -> tuple[str, ...]:
     if isinstance(record, CallRecord):
         outcome = "thrown away" if record.discarded and outcome == "done" else outcome
         counts = f"{tokens(record.usage.input)} in, {tokens(record.usage.output)} out"
-        cost = cost_of(record.cost, record.estimated_cost)
+        cost = cost_of(record.cost, record.estimated_cost, record.saved_cost)
     elif isinstance(record, ToolRecord):
         cost = "" if record.cost is None else dollars(record.cost)
     else:
@@ -161,6 +161,8 @@ def _details(record: TraceRecord) -> Iterator[str]:
 
 
 def _details_of_call(record: CallRecord) -> Iterator[str]:
+    if record.cached_at is not None:
+        yield f"from a cache, asked for {moment(record.cached_at)}"
     if record.seconds_waited:
         yield f"waited {seconds(record.seconds_waited)} for limits"
     if record.seconds_to_first is not None:

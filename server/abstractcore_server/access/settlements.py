@@ -83,16 +83,21 @@ class Spending:
         return self._settlement_of_result(self.result)
 
     def _settlement_of_result(self, result: Result) -> Settlement:
-        if isinstance(result, GenerateResponse):
-            missing = [*self._estimates_of_rounds(self.call, result.steps, result.tool_steps)]
-            missing += self._estimates_of_lost(self.call, result.attempts)
-        else:
-            missing = [Usage(self._tokens_of(self.call), 0)] if result.usage.input is None else []
+        missing = self._missing_of_result(result)
         if missing:
             return replace(self._estimate("done", result.usage, missing), costs=result.costs)
         source = "computed" if isinstance(result, BackendFacts) else result.cost_source
         source = source if result.cost is not None else None
         return Settlement("done", result.usage, result.cost, source, costs=result.costs)
+
+    def _missing_of_result(self, result: Result) -> list[Usage]:
+        """Returns estimates of what was not reported; none of the answer of a cache, which took no tokens."""
+        if not isinstance(result, GenerateResponse):
+            return [Usage(self._tokens_of(self.call), 0)] if result.usage.input is None else []
+        if result.cached_at is not None:
+            return []
+        missing = self._estimates_of_rounds(self.call, result.steps, result.tool_steps)
+        return missing + self._estimates_of_lost(self.call, result.attempts)
 
     def _settlement_of_failure(self, error: BaseException | None) -> Settlement:
         loop = getattr(error, "loop", None)

@@ -23,7 +23,7 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from .summaries import amount
+from .summaries import amount, amounts
 
 if TYPE_CHECKING:
     from abstractcore.traces import Trace, TraceNode
@@ -36,13 +36,12 @@ _DECIDED: Final = ("type", "route", "reason", "fallback", "handler", "model", "t
 
 def trace_page(trace: Trace) -> dict[str, Any]:
     """Returns a trace: its records, depth first, and the sums of their costs."""
-    nodes = list(trace)
+    nodes, costs = list(trace), trace.costs
     return {
         "id": trace.root.record.trace_id,
         "is_cut": trace.is_cut or len(nodes) > MOST_NODES,
-        "known": amount(trace.costs.known),
-        "estimated": amount(trace.costs.estimated),
-        "unknown": trace.costs.unknown,
+        **amounts(costs),
+        "unknown": costs.unknown,
         "nodes": [_node(each) for each in nodes[:MOST_NODES]],
     }
 
@@ -89,6 +88,8 @@ def _call(record: CallRecord) -> dict[str, Any]:
         "cached_tokens": record.usage.cached,
         "cost": amount(record.cost),
         "estimated_cost": amount(record.estimated_cost),
+        "saved_cost": amount(record.saved_cost),
+        "cached_at": record.cached_at,
         "cost_reason": record.cost_reason,
         "discarded": record.discarded,
         "finish": None if record.reply is None else record.reply.finish_reason,

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from abstractcore.schema import CostSums
+
 if TYPE_CHECKING:
     from abstractcore.traces import CallSummary, CostRow, TraceStore
 
@@ -22,7 +24,8 @@ _GROUPS: Final = 7
 OTHERS: Final = "(others)"
 _MOST_TIMES: Final = 2_000
 _DAY_SECONDS: Final = 86_400
-_SUMS: Final = ("known", "estimated", "unknown", "calls", "failed", "input_tokens", "output_tokens")
+_AMOUNTS: Final = ("known", "estimated", "saved")
+_COUNTS: Final = ("unknown", "calls", "failed", "input_tokens", "output_tokens")
 
 
 def summary(store: TraceStore, query: SummaryQuery) -> dict[str, Any]:
@@ -58,19 +61,18 @@ class _SummedGroup:
     """The sums of a group: of all its time, and by place in the list of times."""
 
     def __init__(self, length: int) -> None:
-        self._sums: dict[str, list[float]] = {name: [0] * length for name in _SUMS}
-        self._known = self._estimated = Decimal(0)
+        self._sums: dict[str, list[float]] = {name: [0] * length for name in (*_AMOUNTS, *_COUNTS)}
+        self._costs = CostSums()
 
     def add(self, place: int, row: CostRow) -> None:
         """Adds a row."""
-        self._known += row.costs.known
-        self._estimated += row.costs.estimated
+        self._costs += row.costs
         for name, number in _numbers(row).items():
             self._sums[name][place] += number
 
     def shown(self) -> dict[str, Any]:
         """Returns the sums; totals of amounts as exact texts."""
-        return {**self._sums, "known_total": amount(self._known), "estimated_total": amount(self._estimated)}
+        return {**self._sums, **{f"{name}_total": text for name, text in amounts(self._costs).items()}}
 
 
 def calls_page(store: TraceStore, query: CallsQuery) -> dict[str, Any]:
@@ -104,8 +106,14 @@ def call_row(call: CallSummary) -> dict[str, Any]:
         "output_tokens": call.output_tokens,
         "cost": amount(call.cost),
         "estimated_cost": amount(call.estimated_cost),
+        "saved_cost": amount(call.saved_cost),
         "tags": dict(call.tags),
     }
+
+
+def amounts(costs: CostSums) -> dict[str, str | None]:
+    """Returns sums in dollars as exact texts."""
+    return {name: amount(getattr(costs, name)) for name in _AMOUNTS}
 
 
 def amount(dollars: Decimal | None) -> str | None:
@@ -149,8 +157,7 @@ def _largest(rows: Iterable[CostRow], by: str) -> list[str]:
 def _numbers(row: CostRow) -> Mapping[str, float]:
     """Returns the sums of a row, as numbers that a chart can draw."""
     return {
-        "known": float(row.costs.known),
-        "estimated": float(row.costs.estimated),
+        **{name: float(getattr(row.costs, name)) for name in _AMOUNTS},
         "unknown": row.costs.unknown,
         "calls": row.calls,
         "failed": row.failed,
@@ -161,11 +168,8 @@ def _numbers(row: CostRow) -> Mapping[str, float]:
 
 def _totals(rows: Sequence[CostRow]) -> dict[str, Any]:
     numbers = [_numbers(row) for row in rows]
-    return {
-        "known": amount(sum((row.costs.known for row in rows), Decimal(0))),
-        "estimated": amount(sum((row.costs.estimated for row in rows), Decimal(0))),
-        **{name: sum(each[name] for each in numbers) for name in _SUMS[2:]},
-    }
+    costs = sum((row.costs for row in rows), CostSums())
+    return {**amounts(costs), **{name: sum(each[name] for each in numbers) for name in _COUNTS}}
 
 
 def _durations(

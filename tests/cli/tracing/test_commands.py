@@ -7,12 +7,13 @@ import re
 import shlex
 import sqlite3
 from contextlib import ExitStack
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from abstractcore import from_json
+from abstractcore import Usage, from_json
 from abstractcore.traces import TraceStore
 from abstractcore.traces.rows import encoded
 from tests.cli.tracing.traces import HOSTILE, a_call, a_store, invoke
@@ -233,18 +234,64 @@ def test_prune_removes_what_is_out_of_bounds_and_keeps_sums(place):
     assert ids(invoke("costs", "--store", place)) == ["large", "(tools)", "small"]
 
 
+@pytest.mark.parametrize(
+    ("options", "variables", "removed"),
+    [
+        ((), {"BYTES": "1"}, 7),
+        ((), {"DAYS": "36500"}, 0),
+        ((), {"DAYS": "30"}, 1),
+        (("--keep-days", "36500"), {"DAYS": "30"}, 0),
+        (("--keep-bytes", "1"), {"BYTES": "1000000000", "DAYS": "36500"}, 7),
+    ],
+)
+def test_prune_takes_the_bounds_of_programs_unless_others_are_given(place, options, variables, removed):
+    store = TraceStore(place)
+    write(store, a_call(at=1_000_000_000.0))
+    store.close()
+    environment = {f"ABSTRACTCORE_TRACES_KEEP_{name}": value for name, value in variables.items()}
+    result = invoke("traces", "prune", *options, "--json", "--store", place, **environment)
+    assert json.loads(result.stdout)["records"] == removed
+
+
+@pytest.mark.parametrize(("bound", "problem"), [("", "nothing says what to remove"), ("0", "keep_days")])
+def test_prune_refuses_bounds_that_are_none(place, bound, problem):
+    result = invoke("traces", "prune", "--store", place, ABSTRACTCORE_TRACES_KEEP_DAYS=bound)
+    assert (result.exit_code, problem in result.stderr) == (2, True)
+
+
 def test_costs_tell_known_estimated_and_unknown_apart(place):
     result = invoke("costs", "--by", "model", "--by", "tag:team", "--store", place)
     assert [line.split("\t") for line in result.stdout.splitlines()] == [
-        ["large", "lab", "$0.500000", "-", "-", "1", "0", "10", "5"],
-        ["(tools)", "office", "$0.010000", "-", "-", "0", "0", "0", "0"],
-        ["small", "office", "$0.002000", "about $0.001000", "-", "2", "0", "20", "10"],
-        ["small", "(none)", "-", "-", "1 call", "1", "1", "10", "5"],
+        ["large", "lab", "$0.500000", "-", "-", "-", "1", "0", "10", "5"],
+        ["(tools)", "office", "$0.010000", "-", "-", "-", "0", "0", "0", "0"],
+        ["small", "office", "$0.002000", "about $0.001000", "-", "-", "2", "0", "20", "10"],
+        ["small", "(none)", "-", "-", "1 call", "-", "1", "1", "10", "5"],
     ]
     assert result.stderr.splitlines() == [
         "total: $0.512000 known, about $0.001000 estimated, 1 call of unknown cost",
         "of it, calls that failed: 1 call of unknown cost",
     ]
+
+
+def test_what_caches_saved_is_shown_beside_what_was_spent(tmp_path):
+    place = str(tmp_path / "traces.db")
+    hit = {"usage": Usage(), "cost": "0", "cached_at": NOON, "saved_cost": Decimal("0.25")}
+    store = TraceStore(place)
+    write(store, a_call(cost="0.25", trace_id="asked"), a_call(**hit, trace_id="hit"))
+    store.close()
+    result = invoke("costs", "--store", place)
+    assert result.stdout.splitlines() == ["small\t$0.250000\t-\t-\t$0.250000\t2\t0\t10\t5"]
+    assert result.stderr.splitlines() == ["total: $0.250000 known, $0.250000 saved by caches"]
+    data = json.loads(invoke("costs", "--json", "--store", place).stdout)
+    assert (data["total"]["saved"], data["rows"][0]["saved"]) == ("0.25", "0.25")
+    listed = invoke("traces", "list", "--store", place).stdout
+    assert "$0 ($0.250000 saved by a cache)" in listed
+    found = json.loads(invoke("traces", "list", "--json", "--store", place).stdout)["calls"]
+    assert {call["trace_id"]: call["saved_cost"] for call in found} == {"asked": None, "hit": "0.25"}
+    of_hit, of_asked = (invoke("traces", "show", id, "--store", place).stdout for id in ("hit", "asked"))
+    assert "$0 known, $0.250000 saved by caches" in of_hit
+    assert "from a cache, asked for" in of_hit
+    assert "cache" not in of_asked
 
 
 def test_costs_by_day_are_in_the_order_of_the_days(tmp_path):

@@ -150,12 +150,31 @@ def test_what_is_not_read_is_a_note(place, server):
     [(401, 3, "An admin key is needed"), (403, 3, "An admin key is needed"), (429, 3, ""), (500, 3, "")],
 )
 def test_refused_requests_teach_and_never_show_the_key(place, server, status, exit_code, hint):
-    server.always(answer({"error": {"message": f"no access with {KEY}"}}, status))
+    server.always(answer({"error": {"message": f"no access with {KEY}"}}, status, retry_after="0"))
     result = reconcile(place, server, "openai", OPENAI_ADMIN_KEY=KEY)
     assert (result.exit_code, result.stdout) == (exit_code, "")
+    assert len(server.requests) == (3 if status in (429, 500) else 1)
     assert "no access" in result.stderr
     assert hint in result.stderr
     assert KEY not in result.output
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 503])
+def test_page_is_asked_for_again_after_a_transient_failure(place, server, status):
+    failures = [answer({"error": {"message": "later"}}, status, retry_after="0")] * 2
+    for each in (*failures, openai_page(DAY, {"small, input": 2}, "p2"), failures[0], openai_page(DAY, {})):
+        server.script(each)
+    result = reconcile(place, server, "openai", OPENAI_ADMIN_KEY=KEY)
+    assert (result.exit_code, rows(result)[0][5]) == (0, "$2.00")
+    assert len({request.target for request in server.requests}) == 2
+    assert len(server.requests) == 5
+
+
+def test_page_that_may_be_asked_for_much_later_is_not_waited_for(place, server):
+    server.always(answer({"error": {"message": "later"}}, 429, retry_after="3600"))
+    result = reconcile(place, server, "openai", OPENAI_ADMIN_KEY=KEY)
+    assert (result.exit_code, len(server.requests)) == (3, 1)
+    assert "retry after 3600 s" in result.stderr
 
 
 def test_redirects_are_not_followed(place, server):
@@ -232,7 +251,7 @@ def test_report_that_fails_leaves_the_others_and_sets_the_exit_code(place, serve
     original = reconciling.fetch_report
     monkeypatch.setattr(reconciling, "fetch_report", fetch)
     page = openai_page(DAY, {"small, input": 2})
-    server.always_by(lambda request: [answer({}, 500) if "anthropic" in request.target else page])
+    server.always_by(lambda request: [answer({}, 500, retry_after="0") if "anthropic" in request.target else page])
     keys = {"OPENAI_ADMIN_KEY": KEY, "ANTHROPIC_ADMIN_API_KEY": KEY}
     result = invoke("costs", "reconcile", "--store", place, **keys)
     assert result.exit_code == 3

@@ -21,7 +21,7 @@ from abstractcore import (
 )
 from abstractcore.budgets import MemoryLedger
 from abstractcore.testing import ScriptedReply
-from tests.chaos_server import completion
+from tests.chaos_server import PATIENCE_SECONDS, RESET, ScriptedServer, completion
 from tests.core.tools.loops import WAYS, Way, calls
 
 DEAR = Price(input=1_000_000, output=1_000_000)
@@ -167,6 +167,36 @@ def test_round_of_tools_is_made_by_the_cheaper_model(way: Way, services: Service
     response = way.generate(llm, "1 + 2?", tools=[add], run_tools=True)
     assert (response.content, response.model) == ("3", "small")
     assert [step.text for step in small.calls[0].messages[-1].parts[0].content] == ["3"]  # type: ignore[union-attr]
+
+
+def test_attempts_before_the_cheaper_model_have_their_own_prices(
+    way: Way, services: Services, server: ScriptedServer, small: LLM
+):
+    """A request whose connection breaks is lost; the next one does not fit into what is left."""
+    records: list[CallRecord] = []
+    budget = Budget(50, per="day", name="team", on_exceeded=small)
+    llm = create_llm(
+        "openai-compatible/large",
+        base_url=f"{server.url}/v1",
+        price=DEAR,
+        services=services,
+        budgets=[budget],
+        max_output_tokens=40,
+        max_retries=1,
+    )
+    server.script(RESET)
+    with services.records.subscribe(records.append):
+        response = way.generate(llm, "hi")
+        assert services.records.flush(PATIENCE_SECONDS)
+    (record,) = records
+    lost, answered = record.attempts
+    assert (lost.provider, lost.model) == ("openai-compatible", "large")
+    assert (answered.provider, answered.model) == ("scripted", "small")
+    assert lost.estimated_cost == 6  # dollars for the tokens of the question
+    assert answered.cost is not None
+    assert 0 < answered.cost < 1
+    assert response.cost == record.cost == answered.cost == budget.state().known
+    assert response.estimated_cost == record.estimated_cost == lost.estimated_cost == budget.state().estimated
 
 
 def _usage(output: int) -> Any:

@@ -238,3 +238,18 @@ def test_kept_result_of_an_operation_cannot_be_changed_by_its_receivers():
     vectors[0][0] = 9.0
     copied(kept).answer.value[0][0] = 8.0
     assert copied(kept).answer.value == [[0.5, 1.0]]
+
+
+def test_price_of_a_tool_counts_in_the_budgets_of_calls_that_a_cache_answers(call_style, cache: ResponseCache):
+    @tool(price="2")
+    def look(city: str) -> str:
+        """Returns the weather."""
+        return "rain"
+
+    asked = ScriptedReply.tool_call("look", {"city": "Oslo"})
+    inner, outer = Budget(usd=100, per="day"), Budget(usd=100, per="day")
+    llm = scripted(cache, asked, "Take an umbrella.", budgets=[inner], price=Price(input=0, output=0))
+    with outer:
+        found = [call_style.generate(llm, "hi", tools=[look], run_tools=True) for _ in range(2)]
+    assert [each.cost for each in found] == [Decimal(2)] * 2
+    assert (inner.state().spent, outer.state().spent) == (4, 4)

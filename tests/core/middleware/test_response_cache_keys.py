@@ -266,3 +266,14 @@ def key_of_a_call(provider: str = "openai", **options: Any) -> str:
     llm = create_llm(provider, model="m", middleware=[Keys()], **{"api_key": "k" * 20, **options})
     llm.generate("hi")
     return keys[0]
+
+
+def test_span_of_a_call_does_not_separate_answers(call_style):
+    cache = ResponseCache()
+    llm = create_llm("scripted", replies=["one", "two"], middleware=[cache])
+    spans = [f"00-{'1' * 32}-{number:016x}-01" for number in (1, 2)]
+    found = [
+        call_style.generate(llm, "hi", headers={"traceparent": span, "tracestate": f"vendor={span}"}) for span in spans
+    ]
+    assert [each.content for each in found] == ["one", "one"]
+    assert call_style.generate(llm, "hi", headers={"x-other": "1"}).content == "two"

@@ -276,7 +276,7 @@ def test_names_are_those_of_one_table():
     url, commit, day = CONVENTIONS
     assert (url.split("/")[-1], len(commit), len(day)) == ("semantic-conventions-genai", 40, 10)
     found = [each for each in vars(names).values() if isinstance(each, Metric)] + list(names.USED.values())
-    assert len({metric.name for metric in found}) == len(found) == 15
+    assert len({metric.name for metric in found}) == len(found) == 16
     for metric in found:
         assert (metric.boundaries is not None) == (metric.kind == "histogram")
         assert metric.name.startswith(("gen_ai.client.", "abstractcore."))

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +13,13 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import AttemptRecord, InteractionRecord, ToolRecord
+from abstractcore.schema import AttemptRecord, InteractionRecord, ToolRecord, Usage
 from abstractcore.traces import CostSums, TraceStore
 from abstractcore.traces import costs as costs_module
 from abstractcore.traces.batches import BatchWriter
 from abstractcore.traces.rows import encoded
-from abstractcore.traces.spending import KnownSums, SpendChanges
-from abstractcore.traces.tables import records, spend
+from abstractcore.traces.spending import KnownSums, SpendChanges, SpendKey
+from abstractcore.traces.tables import SUMS, records, spend
 from tests.core.traces.stores import NOON, a_call, write
 
 HOUR = 3_600.0
@@ -52,10 +49,7 @@ def assert_spend_is_the_sum_of_records(store: TraceStore) -> None:
             expected.add(row)
         wanted = {key: tuple(sums) for key, sums in expected.sums().items()}
         found = {
-            (row.tag, row.hour, row.value, row.folded, row.kind, row.provider, row.model, row.operation, row.outcome): (
-                *(row.calls, row.known, row.estimated, row.unknown),
-                *(row.input_tokens, row.output_tokens, row.cached_tokens),
-            )
+            tuple(getattr(row, name) for name in SpendKey._fields): tuple(getattr(row, name) for name in SUMS)
             for row in connection.execute(select(spend))
         }
     assert {key: sums for key, sums in found.items() if any(sums)} == {
@@ -166,16 +160,58 @@ def test_attempt_of_another_member_of_a_group_is_spent_on_its_model(store: Trace
     assert_spend_is_the_sum_of_records(store)
 
 
-def test_database_of_the_first_version_gets_the_column_of_other_models(tmp_path: Path):
-    place = tmp_path / "traces.db"
-    with closing(TraceStore(place)) as first:
-        write(first, old := a_call())
-    with closing(sqlite3.connect(place)) as connection, connection:
-        connection.execute("ALTER TABLE traces_records DROP COLUMN retried_models")
-        connection.execute("UPDATE traces_version SET version = 1")
-    with closing(TraceStore(place)) as second:
-        write(second, new := a_call())
-        assert {each.trace_id for each in second.calls()} == {old.trace_id, new.trace_id}
+def test_attempts_of_other_members_are_spent_on_their_models_in_sums_by_several_tags(store: TraceStore):
+    def lost(model: str, cost: str | None, estimated: str | None, number: int = 1) -> AttemptRecord:
+        known, about = (each and Decimal(each) for each in (cost, estimated))
+        return AttemptRecord(number, NOON, 1.0, cost=known, estimated_cost=about, provider="p", model=model)
+
+    tags = {"team": "office", "user": "one"}
+    own = AttemptRecord(9, NOON, 1.0, 200, cost=Decimal(1), provider="vendor", model="small")
+    attempts = (lost("large", None, "0.5"), lost("small", "0.125", None, 2), lost("old", "0.25", None, 3), own)
+    failed = (lost("large", None, "2"), replace(own, cost=None))
+    write(
+        store,
+        a_call(cost="1.375", estimated="0.5", attempts=attempts, tags=tags),
+        a_call(cost=None, estimated="3", attempts=failed, outcome="failed", tags=tags),
+        a_call(cost="4", tags={"team": "office"}),
+        a_run("search", "8", tags=tags),
+    )
+    for by in (["provider", "model", "outcome"], ["day"]):
+        for wanted in ({}, {"model": "p/large"}, {"model": "small"}):
+            by_hand = sums_of(store, *by, "tag:team", **wanted)
+            scanned: dict[Any, CostSums] = {}
+            for (*group, _), sums in sums_of(store, *by, "tag:team", "tag:user", **wanted).items():
+                scanned[*group] = scanned.get((*group,), CostSums()) + sums
+            assert scanned == by_hand, (by, wanted)
+    (row,) = store.costs(by=["model", "tag:team", "tag:user"], since=0, model="large")
+    assert (row.costs, row.calls) == (CostSums(estimated=Decimal("2.5")), 0)
+    (row,) = store.costs(by=["model"], since=0, model="large", failed=True)
+    assert (row.costs, row.calls) == (CostSums(estimated=Decimal(2)), 0)
+    assert_spend_is_the_sum_of_records(store)
+
+
+def test_what_caches_saved_is_a_sum_of_its_own(store: TraceStore):
+    hit: dict[str, Any] = {"cost": "0", "usage": Usage(), "cached_at": NOON}
+    calls = [
+        a_call(cost="0.5", tags={"team": "office", "user": "one"}),
+        a_call(**hit, saved_cost=Decimal("0.5"), tags={"team": "office", "user": "one"}),
+        a_call(**hit, saved_cost=Decimal("9000000.000000000001"), tags={"team": "lab"}),
+        a_call(**hit, saved_cost=Decimal("9000000"), at=NOON + HOUR),
+        a_call(**hit),
+    ]
+    write(store, *calls)
+    total = CostSums(Decimal("0.5"), saved=Decimal("18000000.500000000001"))
+    assert sums_of(store) == {(): total}
+    assert sums_of(store, "tag:team", "tag:user")["office", "one"] == CostSums(Decimal("0.5"), saved=Decimal("0.5"))
+    for by in (["model"], ["tag:team"], ["tag:team", "tag:user"], ["day"], ["outcome"]):
+        assert sum(sums_of(store, *by).values(), CostSums()) == total
+    assert [store.trace(each.trace_id).root.record for each in calls] == calls
+    assert {each.trace_id: each.saved_cost for each in store.calls()} == {
+        each.trace_id: each.saved_cost for each in calls
+    }
+    write(store, replace(calls[2], saved_cost=None))
+    assert sums_of(store, "tag:team")["lab",] == CostSums()
+    assert_spend_is_the_sum_of_records(store)
 
 
 def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore):
@@ -196,6 +232,7 @@ def test_interaction_that_is_continued_began_when_it_first_did(store: TraceStore
             a_call,
             cost=st.none() | st.decimals(0, 10, places=12).map(str),
             estimated=st.none() | st.decimals(0, 10, places=12).map(str),
+            saved_cost=st.none() | st.decimals(0, 10, places=12),
             at=st.floats(-1e12, 1e15),
             model=st.sampled_from(["small", "large"]),
             outcome=st.sampled_from(["done", "failed"]),

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
-from abstractcore import ModelReply, TextPart
-from abstractcore.traces import TraceStore
+from abstractcore import CallRecord, ModelReply, ResponseCache, Services, TextPart
+from abstractcore.traces import CostSums, TraceStore
 from abstractcore_server import Settings
-from tests.chaos_server import PATIENCE_SECONDS
+from tests.backend_doubles import leave_out_installed_backends
+from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
+from tests.core.traces.programs import Program, recorded, running
 from tests.core.traces.stores import a_call, write
+from tests.core.traces.worked_calls import WORKED
 from tests.node_packages import installed
 from tests.server.dashboard.sample_traces import (
     HOSTILE,
@@ -121,7 +125,7 @@ def opened(served: Served, browser: Browser) -> Iterator[Open]:
         if key is not None:
             opened.page.get_by_label("Admin key").fill(key)
             opened.page.get_by_label("Admin key").press("Enter")
-            expect(opened.page.locator("#totals div")).to_have_count(7)
+            expect(opened.page.locator("#totals div")).to_have_count(8)
             expect(opened.page.locator("#rows tbody tr")).to_have_count(50)
         return opened
 
@@ -286,6 +290,33 @@ def test_pages_of_calls_are_turned(opened: Open):
     each.messages.clear()
 
 
+@pytest.mark.parametrize(
+    ("part", "first", "second"),
+    [("calls", "order=dearest", "order=slowest"), ("summary", "by=provider", "by=model")],
+)
+def test_later_choice_aborts_the_request_of_an_earlier_one(opened: Open, part: str, first: str, second: str):
+    each = opened()
+    each.page.route(f"**/dashboard/api/{part}?*{first}*", lambda _: None)  # is not answered
+
+    def choose(parameter: str) -> None:
+        name, _, value = parameter.partition("=")
+        if name == "order":
+            each.page.get_by_role("button", name=value.capitalize()).click()
+        else:
+            each.page.get_by_label("By", exact=True).select_option(value)
+
+    with each.page.expect_request(f"**/dashboard/api/{part}?*{first}*"):
+        choose(first)
+    with (
+        each.page.expect_event("requestfailed", lambda request: first in request.url) as failed,
+        each.page.expect_response(f"**/dashboard/api/{part}?*{second}*"),
+    ):
+        choose(second)
+    assert failed.value.failure == "net::ERR_ABORTED"
+    expect(each.page.locator("#problem")).to_be_hidden()
+    expect(each.page.locator("#rows tbody tr")).to_have_count(50)
+
+
 def test_every_control_is_reached_and_used_by_keyboard(opened: Open):
     each = opened()
     controls = "a[href], button:not(:disabled), input, select, [tabindex='0']"
@@ -345,6 +376,73 @@ def test_bounds_of_what_is_shown_are_said(opened: Open):
     bounds = each.page.get_by_role("status")
     expect(bounds).to_contain_text("Seconds, and the tags to choose from, are those of the latest 5,000 calls.")
     expect(bounds).to_contain_text("The charts show the latest")
+
+
+def test_totals_of_worked_calls_are_those_of_their_records(
+    opened: Open, server: ScriptedServer, services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The totals, the rows of the groups, and the sums of each trace, as the page shows them."""
+    leave_out_installed_backends(monkeypatch)
+    with running(server, services, tmp_path) as program:
+        with recorded(program):
+            for case in WORKED:
+                program.cache = ResponseCache() if case.name == "plain" else None
+                program.sums_of(case)
+                if program.cache is not None:
+                    program.sums_again(case)
+        cases = {record.tags["case"]: CostSums() for record in program.records}
+        for record in program.records:
+            cases[record.tags["case"]] += CostSums.of(record)
+        whole = sum(cases.values(), CostSums())
+        with serving(Settings(admin_keys=(KEY,)), traces=tmp_path / "traces.db") as served:
+            page = opened(key=None).page
+            page.goto(f"{served.url}/dashboard")
+            page.get_by_label("Admin key").fill(KEY)
+            page.get_by_label("Admin key").press("Enter")
+            page.get_by_label("Range").select_option("all")
+            shown = {
+                name: page.locator("#totals div", has=page.get_by_text(name, exact=True)).locator("dd")
+                for name in ("Cost, known", "Cost, estimated", "Saved by caches", "Of unknown cost", "Calls")
+            }
+            expect(shown["Cost, known"]).to_have_text(dollars(page, whole.known))
+            expect(shown["Cost, estimated"]).to_have_text(dollars(page, whole.estimated))
+            expect(shown["Saved by caches"]).to_have_text(dollars(page, whole.saved))
+            expect(shown["Of unknown cost"]).to_have_text(f"{whole.unknown} calls")
+            calls = [record for record in program.records if isinstance(record, CallRecord)]
+            expect(shown["Calls"]).to_have_text(str(len(calls)))
+            check_totals(page, served, program, cases)
+
+
+def check_totals(page: Page, served: Served, program: Program, cases: Mapping[str, CostSums]) -> None:
+    """Checks the exact sums that the page gets, and how it shows those of the largest groups and of traces."""
+    api = f"{served.url}/dashboard/api"
+    headers = {"authorization": f"Bearer {KEY}"}
+    totals = page.request.get(f"{api}/summary?since=all&by=model", headers=headers).json()["totals"]
+    whole = sum(cases.values(), CostSums())
+    assert CostSums(*(Decimal(totals[name]) for name in ("known", "estimated")), totals["unknown"]) == replace(
+        whole, saved=Decimal(0)
+    )
+    assert Decimal(totals["saved"]) == whole.saved > 0
+    with page.expect_response("**/dashboard/api/summary?*by=tag*"):
+        page.get_by_label("By", exact=True).select_option("tag:case")
+    rows = page.locator("#groups tbody tr")
+    expect(rows).to_have_count(8)  # the seven largest, and the others
+    for index in range(7):
+        cells = [rows.nth(index).locator("th").inner_text(), *rows.nth(index).locator("td").all_inner_texts()]
+        sums = cases[cells[0]]
+        amounts = [dollars(page, each) for each in (sums.known, sums.estimated, sums.saved)]
+        assert cells[1:5] == [*amounts, str(sums.unknown)], cells[0]
+    for name in ("two runs of it", "caption", "retried", "plain"):
+        call = program.store.calls(tags={"case": name})[0]
+        sums = program.store.trace(call.trace_id).costs
+        page.goto(f"{served.url}/dashboard#trace={call.trace_id}")
+        expect(page.locator(".trace > .muted")).to_contain_text(f" · {dollars(page, sums.known)} · ")
+
+
+def dollars(page: Page, amount: Decimal) -> str:
+    """Returns an amount as the page shows it."""
+    show = "amount => import('/dashboard/files/format.js').then(format => format.dollars(amount))"
+    return page.evaluate(show, f"{amount:f}")
 
 
 def test_values_of_a_chart_are_shown_at_the_pointer(opened: Open):

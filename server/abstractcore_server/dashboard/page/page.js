@@ -11,25 +11,35 @@ const PAGE = 50;
 const MOST_ROWS = 250; // so many new calls are added to a page before it is read again
 const REFRESH_MILLISECONDS = 5000; // at most so often are the sums read again while new calls come
 const chosen = new Set();
+const requests = new Map(); // what is being read, by the part of the page that it is for
 let order = "newest";
 let skip = 0;
 let until = null; // of the first page: later ones show the same calls, shifted by none that came meanwhile
 let live = null;
-let reading = null;
 let latest = null;
 let left = null; // the trace that was shown: its row gets the focus when the overview is shown again
 
+// Begins a request for a part of the page: an earlier one that is still under way would show what is no longer wanted.
+function signalFor(part) {
+  requests.get(part)?.abort();
+  requests.set(part, new AbortController());
+  return requests.get(part).signal;
+}
+
+function abortAll() {
+  for (const request of requests.values()) request.abort();
+}
+
 async function showOverview() {
-  reading?.abort();
-  reading = new AbortController();
-  await Promise.all([showSummary(reading.signal), showCalls(reading.signal)]);
+  abortAll();
+  await Promise.all([showSummary(), showCalls()]);
   if (left) [...byId("rows").querySelectorAll("a")].find((link) => link.hash === addressOf(left))?.focus();
   left = null;
 }
 
-async function showSummary(signal) {
+async function showSummary() {
   const by = byId("by").value;
-  latest = await read("summary", { since: byId("since").value, by }, signal);
+  latest = await read("summary", { since: byId("since").value, by }, signalFor("summary"));
   byId("totals").replaceChildren(...totalsOf(latest.totals));
   byId("groups").replaceChildren(...groupTable(latest.groups, by));
   showTagNames(latest.tags);
@@ -51,7 +61,7 @@ function showTagNames(names) {
   }
 }
 
-async function showCalls(signal) {
+async function showCalls() {
   if (skip === 0) until = null;
   const isFailing = order === "failing";
   const page = await read(
@@ -66,7 +76,7 @@ async function showCalls(signal) {
       tag: byId("tag").value.trim(),
       skip: skip || "",
     },
-    signal,
+    signalFor("calls"),
   );
   if (skip === 0 && order === "newest" && page.calls.length) until = page.calls[0].started_at + 1e-6;
   byId("rows").replaceChildren(...callTable(page.calls, chosen, showChoice));
@@ -81,9 +91,8 @@ function showChoice() {
 }
 
 async function showTraces(ids) {
-  reading?.abort();
-  reading = new AbortController();
-  const { signal } = reading;
+  abortAll();
+  const signal = signalFor("traces");
   const found = await Promise.all(ids.map((id) => read(`traces/${encodeURIComponent(id)}`, {}, signal)));
   const back = element("a", { href: "#", class: "back" }, "Back to the overview");
   const views = element("div", { class: found.length > 1 ? "pair" : "" }, ...found.map((trace, index) => traceView(trace, ids[index], index + 1)));
@@ -155,7 +164,7 @@ async function toggleLive() {
       if (skip === 0 && order === "newest" && isWanted(call)) addCall(call);
       refresh ??= setTimeout(() => {
         refresh = null;
-        if (!byId("overview").hidden) guarded(() => showSummary(undefined));
+        if (!byId("overview").hidden) guarded(showSummary);
       }, REFRESH_MILLISECONDS);
     }
   } catch (error) {
@@ -188,14 +197,14 @@ function chooseOrder(button) {
 
 function turnTo(first) {
   skip = Math.max(0, first);
-  guarded(() => showCalls(undefined));
+  guarded(showCalls);
 }
 
 byId("since").addEventListener("change", () => {
   skip = 0;
   guarded(showOverview);
 });
-byId("by").addEventListener("change", () => guarded(() => showSummary(undefined)));
+byId("by").addEventListener("change", () => guarded(showSummary));
 byId("live").addEventListener("click", toggleLive);
 byId("filter").addEventListener("submit", (event) => {
   event.preventDefault();

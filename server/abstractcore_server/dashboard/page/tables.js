@@ -3,13 +3,15 @@
 import { element } from "/playground/elements.js";
 import { cost, count, dollars, seconds, time } from "./format.js";
 
-const SUMS = ["unknown", "calls", "failed", "input_tokens", "output_tokens"];
+const AMOUNTS = ["known", "estimated", "saved"];
+const COUNTS = ["unknown", "calls", "failed", "input_tokens", "output_tokens"];
 const MOST_COMPARED = 2;
 
 export function totalsOf(totals) {
   const facts = {
     "Cost, known": dollars(totals.known),
     "Cost, estimated": dollars(totals.estimated),
+    "Saved by caches": dollars(totals.saved),
     "Of unknown cost": `${count(totals.unknown)} calls`,
     Calls: count(totals.calls),
     Failed: count(totals.failed),
@@ -21,10 +23,10 @@ export function totalsOf(totals) {
 
 export function groupTable(groups, by) {
   const total = (group, name) => group[name].reduce((sum, value) => sum + value, 0);
-  const heads = [by.replace(/^tag:/, ""), "known", "estimated", "unknown", "calls", "failed", "tokens in", "tokens out"];
+  const heads = [by.replace(/^tag:/, ""), "known", "estimated", "saved", "unknown", "calls", "failed", "tokens in", "tokens out"];
   const rows = groups.map((group) => [
     element("th", { scope: "row" }, group.name),
-    ...[dollars(group.known_total), dollars(group.estimated_total), ...SUMS.map((name) => count(total(group, name)))].map(numberCell),
+    ...[...AMOUNTS.map((name) => dollars(group[`${name}_total`])), ...COUNTS.map((name) => count(total(group, name)))].map(numberCell),
   ]);
   return [head(heads, 1), element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells)))];
 }

@@ -23,6 +23,7 @@ export function traceView(trace, wanted, number) {
   const sums = [dollars(trace.known)];
   if (Number(trace.estimated)) sums.push(`~${dollars(trace.estimated)} estimated`);
   if (trace.unknown) sums.push(`${count(trace.unknown)} calls of unknown cost`);
+  if (Number(trace.saved)) sums.push(`${dollars(trace.saved)} saved by caches`);
   const facts = [time(begin), seconds(end - begin), ...sums, `${count(trace.nodes.length)} records`];
   return element(
     "section",
@@ -106,6 +107,7 @@ function factsOf(node) {
     Cached: node.cached_tokens ? count(node.cached_tokens) : null,
     Cost: isCall ? cost(node) : node.cost && dollars(node.cost),
     "Cost unknown": node.cost_reason,
+    "From a cache": node.cached_at && `asked for ${time(node.cached_at)}${Number(node.saved_cost) ? `, saved ${dollars(node.saved_cost)}` : ""}`,
     "Ended by": node.finish,
     Approval: node.approval,
     Source: node.server ? `${node.source}, ${node.server}` : node.source,
