@@ -34,6 +34,8 @@ MOST_BYTES_WAITING = 64 * 1024 * 1024
 _RETRY_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 _LAST_SECONDS = 2.0
+_OF_RECORDS = ("22", "54", "SQLITE_TOOBIG")
+"""Codes of values that a database does not take: by SQLSTATE, out of range, and above its limits."""
 _log = logging.getLogger("abstractcore.traces")
 
 
@@ -323,5 +325,5 @@ class _Queue:
 def _is_state(error: Exception) -> bool:
     """Whether the database is the reason, and not what was to be written."""
     if isinstance(error, DatabaseError):
-        return not isinstance(error, ConstraintError) and not (error.code or "").startswith("22")
+        return not isinstance(error, ConstraintError) and not (error.code or "").startswith(_OF_RECORDS)
     return isinstance(error, ConfigurationError | MissingExtraError | OSError)
