@@ -90,6 +90,26 @@ def test_flood_while_the_database_fails_is_counted_and_bounded(
     assert (len(failing.calls()), kept.lost) == (5, 7)
 
 
+def test_flush_succeeds_while_other_threads_go_on_making_calls(
+    store: TraceStore, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+):
+    with store.keep_for(recorder, "full") as kept:
+        receive = subscriber_of(recorder)
+        flush = kept._worker.flush  # pyright: ignore[reportPrivateUsage]
+
+        def flush_and_receive_another(timeout: float | None) -> bool:
+            done = flush(timeout)
+            receive(a_call())
+            return done
+
+        monkeypatch.setattr(kept._worker, "flush", flush_and_receive_another)  # pyright: ignore[reportPrivateUsage]
+        for number in range(1, 4):
+            receive(a_call())
+            assert kept.flush(SECONDS)
+            assert len(store.calls()) >= 2 * number - 1
+        monkeypatch.undo()
+
+
 def test_records_that_are_not_written_at_the_end_are_lost(failing: Failing, recorder: Recorder):
     failing.error = DatabaseError("the server is gone")
     with failing.keep_for(recorder, "full") as kept:
