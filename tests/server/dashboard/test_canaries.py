@@ -68,7 +68,6 @@ CONTENT = {
 """What is content: it is kept in full, or not."""
 NAMES = {"kiwi-file", "kiwi-url", "kiwi-tag", "kiwi-session", "kiwi-vendor-error"}
 """Names, and what a vendor says in an error: documented to be kept in each mode."""
-MODES: tuple[Capture, ...] = ("off", "redacted", "full")
 SINKS = ("file", "rows", "words", "JSON lines", "Parquet", "commands", "page", "live", "otel", "openinference", "cache")
 OF_FILES = {"dodo-file"}
 OF_OPERATIONS = {"dodo-hint", "dodo-transcript"}
@@ -299,7 +298,7 @@ def _commands(store: TraceStore, place: Path) -> str:
     return "\n".join(result.stdout + result.stderr for result in results)
 
 
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=[pytest.param("off", marks=pytest.mark.exhaustive), "redacted", "full"])
 def mode(request: pytest.FixtureRequest) -> Capture:
     """How much content is kept."""
     return request.param
