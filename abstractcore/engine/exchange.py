@@ -190,7 +190,8 @@ class Exchange(Generic[T]):
         try:
             address = await self._endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
-            request = sign(request, address.auth, started_at, context.secrets, context.headers)
+            headers = {**context.span, **context.headers}
+            request = sign(request, address.auth, started_at, context.secrets, headers)
             is_sent = True
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             if attempt.listen is not None:

@@ -134,7 +134,7 @@ class Tracing:
 async def _in_span(context: CallContext, next: CallNext) -> Answer:
     """Makes the call in its own span of another tracing system, which its requests name."""
     with within_span(context.trace_id, context.trace_context) as own:
-        context.headers = {**own, **context.headers}
+        context.span = own
         return await next(context)
 
 

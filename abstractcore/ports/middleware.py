@@ -268,13 +268,14 @@ class CallContext:
     `before_request` is awaited before each request leaves. `interaction` is the id of the interaction that the call
     belongs to, if there is one. An answer that is `discarded` is asked for again. `count_cost` is called with US
     dollars that were spent for the call beside its requests, such as the price of a tool run. `trace_context` is the
-    span of another tracing system that the call belongs to. `nested` are the calls that were made for this one, such as
-    captions of its files: they have records of their own. `conversation` is an id of the rounds that it is one of; one
-    that `corrects` follows an answer that was not valid. A call that `is_taken_over` is made by another LLM than the
-    one that began it. Its answer has to arrive, or a stream to begin, at `begin_by` on the runtime's clock; a pause of
-    more than `longest_pause` seconds before a retry ends its attempts. Of calls that wait for limits, those of a higher
-    `priority` go first; `seconds_waited` is how long this one has waited for them. A key that was refused is asked for
-    once more: `key_is_renewed`. A cache that answers the call sets `cache_hit`.
+    span of another tracing system that the call belongs to, `span` its own one, which its requests name. `nested` are
+    the calls that were made for this one, such as captions of its files: they have records of their own. `conversation`
+    is an id of the rounds that it is one of; one that `corrects` follows an answer that was not valid. A call that
+    `is_taken_over` is made by another LLM than the one that began it. Its answer has to arrive, or a stream to begin,
+    at `begin_by` on the runtime's clock; a pause of more than `longest_pause` seconds before a retry ends its attempts.
+    Of calls that wait for limits, those of a higher `priority` go first; `seconds_waited` is how long this one has
+    waited for them. A key that was refused is asked for once more: `key_is_renewed`. A cache that answers the call sets
+    `cache_hit`.
     """
 
     input: AnyInput
@@ -309,6 +310,7 @@ class CallContext:
     interaction: str | None = None
     discarded: bool = False
     trace_context: Mapping[str, str] = field(default_factory=dict[str, str])
+    span: Mapping[str, str] = field(default_factory=dict[str, str])
     nested: list[NestedCall] = field(default_factory=list["NestedCall"], repr=False)
     conversation: str | None = None
     corrects: bool = False

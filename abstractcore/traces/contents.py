@@ -69,10 +69,21 @@ def packed(body: bytes) -> tuple[int, bytes]:
 
 
 def unpacked(way: int, stored: bytes) -> bytes:
-    """Returns a body as it was; raises `zlib.error` for one that is damaged."""
-    if way == _WITH_DICTIONARY:
-        return inflated(bytes(stored))
-    return zlib.decompress(stored) if way == _BY_ZLIB else bytes(stored)
+    """Returns a body as it was; what is no JSON for one that is damaged."""
+    try:
+        if way == _WITH_DICTIONARY:
+            return inflated(bytes(stored))
+        return zlib.decompress(stored) if way == _BY_ZLIB else bytes(stored)
+    except zlib.error:
+        return b""
+
+
+def stored_text(way: int, stored: bytes) -> str:
+    """Returns the text of a stored content; none of one that is damaged."""
+    try:
+        return text_of(unpacked(way, stored))
+    except ValueError:
+        return ""
 
 
 def deflated(body: bytes) -> bytes:

@@ -17,7 +17,7 @@ from ..schema.base_error import shown
 from .column_values import SUCCEEDED, dollars, hour_of, searched
 from .filters import Filter
 from .record_sums import sums_of_records
-from .spending import FOLDED_NAMES, MOST_NAMES, MOST_VALUES, OTHER
+from .spending import FOLDED_NAMES, LONGEST, MOST_NAMES, MOST_VALUES, OTHER
 from .tables import AMOUNTS, SUMS, spend
 
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
@@ -82,17 +82,24 @@ def names(connection: Connection, of: str) -> list[str]:
 
 
 def warn_of_folded(tags: Iterable[str]) -> None:
-    """Logs, once for each tag, that its values are too many for sums of their own; for "" that tags are too many."""
+    """Logs, once for each tag, that its values are too many or too long for sums of their own; for "" that tags are."""
     for tag in tags:
         if tag in _warned or len(_warned) >= MOST_VALUES:
             continue
         _warned.add(tag)
         if tag:
             _log.warning(
-                "the tag %s has over %d values in an hour: the rest is summed as 'other'", shown(tag), MOST_VALUES
+                "the tag %s has over %d values in an hour, or one of over %d characters: the rest is summed as 'other'",
+                shown(tag),
+                MOST_VALUES,
+                LONGEST,
             )
         else:
-            _log.warning("calls of an hour have over %d tags: the rest has no sums of its own", MOST_NAMES)
+            _log.warning(
+                "calls of an hour have over %d tags, or one of over %d characters: the rest has no sums of its own",
+                MOST_NAMES,
+                LONGEST,
+            )
 
 
 def _checked(by: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from .contents import text_of, unpacked
+from .contents import stored_text
 from .filters import terms_of, with_words
 from .tables import contents, messages, records
 
@@ -33,7 +33,7 @@ def excerpts(connection: Connection, words: str, trace_ids: Sequence[str]) -> di
         )
         for row in connection.execute(statement):
             if row.trace_id not in found:
-                found[row.trace_id] = excerpt(text_of(unpacked(row.packed, row.body)), terms)
+                found[row.trace_id] = excerpt(stored_text(row.packed, row.body), terms)
     return found
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from sqlalchemy import Connection, select
 
@@ -29,14 +29,22 @@ _COLUMNS: Final = (
 
 
 def export(database: Database, path: Path, wanted: Filter) -> int:
-    """Writes records to a file that must not exist, oldest first; returns how many."""
-    if path.suffix == ".parquet":
-        return _export_table(database, path, wanted)
+    """Writes records to a file that must not exist, oldest first; returns how many. If it fails, it leaves no file."""
+    write = _write_table if path.suffix == ".parquet" else _write_lines
+    with open(path, "xb", opener=private) as file:
+        try:
+            return write(file, database, wanted)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _write_lines(file: BinaryIO, database: Database, wanted: Filter) -> int:
     count = 0
-    with open(path, "x", encoding="utf-8", newline="\n", opener=private) as file:
-        for rows in _chunks(database, wanted):
-            count += len(rows)
-            file.writelines(database.read(lambda connection, rows=rows: _lines(connection, rows)))
+    for rows in _chunks(database, wanted):
+        count += len(rows)
+        lines = database.read(lambda connection, rows=rows: _lines(connection, rows))
+        file.writelines(line.encode() for line in lines)
     return count
 
 
@@ -52,7 +60,7 @@ def _scores(scores: tuple[Any, ...]) -> str:
     return json.dumps([asdict(score) for score in scores], ensure_ascii=False)
 
 
-def _export_table(database: Database, path: Path, wanted: Filter) -> int:
+def _write_table(file: BinaryIO, database: Database, wanted: Filter) -> int:
     try:
         import pyarrow  # type: ignore[import-not-found]
         import pyarrow.parquet  # type: ignore[import-not-found]
@@ -66,7 +74,7 @@ def _export_table(database: Database, path: Path, wanted: Filter) -> int:
     types |= {name: arrow.decimal128(38, 12) for name in ("cost", "estimated_cost")}
     schema = arrow.schema([(name, types.get(name, arrow.string())) for name in _COLUMNS])
     count = 0
-    with open(path, "xb", opener=private) as file, arrow.parquet.ParquetWriter(file, schema) as writer:
+    with arrow.parquet.ParquetWriter(file, schema) as writer:
         for rows in _chunks(database, wanted):
             count += len(rows)
             writer.write_table(arrow.Table.from_pylist([*map(_of_table, rows)], schema=schema))

@@ -38,6 +38,10 @@ class Filter:
         """Returns it with texts as columns have them; raises `InvalidInputError` for a value of another type."""
         if self.after is not None:
             check_integer(self.after, -_MOST, "after")
+        if not isinstance(self.tags, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a mapping of names to values, got {shown(self.tags)}", path="tags")
+        if not isinstance(self.failed, bool | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected True, False or None, got {shown(self.failed)}", path="failed")
         tags = {searched(name, "tags"): searched(value, f"tags.{name}") for name, value in (self.tags or {}).items()}
         model = None if self.model is None else searched(self.model, "model")
         operation = None if self.operation is None else searched(self.operation, "operation")

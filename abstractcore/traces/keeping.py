@@ -34,6 +34,8 @@ MOST_BYTES_WAITING = 64 * 1024 * 1024
 _RETRY_SECONDS = 1.0
 _CLOSING_SECONDS = 5.0
 _LAST_SECONDS = 2.0
+_OF_RECORDS = ("22", "54", "SQLITE_TOOBIG")
+"""Codes of values that a database does not take: by SQLSTATE, out of range, and above its limits."""
 _log = logging.getLogger("abstractcore.traces")
 
 
@@ -99,10 +101,11 @@ class Keeping(NotCopied):
         end = None if timeout is None else time.monotonic() + timeout
         delivered = self._subscription.flush(timeout)
         queue = self._queue()
+        last = queue.received
         if queue.records:
             self._put(queue, in_time=False)
-        written = self._worker.flush(None if end is None else max(0.0, end - time.monotonic()))
-        return delivered and written and not queue.records
+        done = self._worker.flush(None if end is None else max(0.0, end - time.monotonic()))
+        return delivered and done and queue.removed >= last
 
     def close(self, timeout: float = _CLOSING_SECONDS) -> None:
         """Ends it after waiting as `flush` does. Records that are not written then are lost."""
@@ -265,19 +268,22 @@ class _Queue:
         self._taken = 0
         """How many records are being written: they stay until they are."""
         self.is_abandoned = False
-        self._added = 0
-        self._removed = 0
-        """Bytes; each number is changed by one thread."""
+        self.received = 0
+        self.removed = 0
+        """Records; each number is changed by one thread, as are those of bytes."""
+        self._added_bytes = 0
+        self._removed_bytes = 0
 
     @property
     def size(self) -> int:
         """The bytes of all records."""
-        return self._added - self._removed
+        return self._added_bytes - self._removed_bytes
 
     def add(self, record: EncodedRecord, size: int) -> None:
         """Appends a record of a size in bytes."""
-        self._added += size
+        self._added_bytes += size
         self.records.append((record, size))
+        self.received += 1
 
     def first(self, most: int) -> list[EncodedRecord]:
         """Returns the records of the next transaction, at most so many; none if they are abandoned."""
@@ -299,7 +305,8 @@ class _Queue:
             self._taken = 0
             for _ in range(count):
                 _, size = self.records.popleft()
-                self._removed += size
+                self._removed_bytes += size
+            self.removed += count
 
     def give_back(self) -> int:
         """Leaves what `first` returned for later; returns how many of them are lost, since all are abandoned."""
@@ -323,5 +330,5 @@ class _Queue:
 def _is_state(error: Exception) -> bool:
     """Whether the database is the reason, and not what was to be written."""
     if isinstance(error, DatabaseError):
-        return not isinstance(error, ConstraintError) and not (error.code or "").startswith("22")
+        return not isinstance(error, ConstraintError) and not (error.code or "").startswith(_OF_RECORDS)
     return isinstance(error, ConfigurationError | MissingExtraError | OSError)

@@ -13,7 +13,7 @@ from sqlalchemy import table as table_of
 
 from ..database import Database, DatabaseError, Statement
 from ..errors import InvalidInputError
-from .contents import text_of, unpacked
+from .contents import stored_text
 from .tables import TEXTS, contents, messages, records, scores
 
 _CHUNK: Final = 500
@@ -108,9 +108,9 @@ def _remove_unused(connection: Connection, candidates: list[int]) -> int:
     )
     rows: list[Any] = [*connection.execute(unused)]
     if connection.dialect.name == "sqlite":
-        # The index has no texts of its own: it needs those of a row that is removed.
-        texts = [(row.id, text_of(unpacked(row.packed, row.body))) for row in rows if row.searched]
-        _REMOVE_TEXT.many(connection, [{"command": "delete", "id": id, "text": words} for id, words in texts])
+        # The index has no texts of its own: it needs those of a row that is removed, and keeps those of a damaged one.
+        texts = [(row.id, stored_text(row.packed, row.body)) for row in rows if row.searched]
+        _REMOVE_TEXT.many(connection, [{"command": "delete", "id": id, "text": words} for id, words in texts if words])
     connection.execute(delete(contents).where(contents.c.id.in_([row.id for row in rows])))
     return len(rows)
 

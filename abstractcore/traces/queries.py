@@ -117,7 +117,7 @@ def calls(
     connection: Connection, wanted: Filter, words: str | None, order: CallOrder, skip: int, limit: int
 ) -> list[CallSummary]:
     """Returns the first calls that are wanted."""
-    if order not in _ORDERS:
+    if not isinstance(order, str) or order not in _ORDERS:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(
             f"expected 'newest', 'stored', 'dearest' or 'slowest', got {shown(order)}", path="order"
         )

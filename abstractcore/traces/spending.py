@@ -19,6 +19,8 @@ MOST_VALUES: Final = 1_000
 """So many values of a tag in an hour have rows of their own."""
 MOST_NAMES: Final = 100
 """So many names of tags in an hour have rows."""
+LONGEST: Final = 200
+"""The most characters of a name or a value of a tag that has rows: PostgreSQL's indexes take no long ones."""
 FOLDED_NAMES: Final = 2
 """What `folded` is in the rows of records with further names of tags: each such record counts once."""
 RETRIED: Final = "retried"
@@ -72,7 +74,7 @@ class KnownSums:
 
     def forget_some(self) -> None:
         """Keeps it small."""
-        if len(self.values) > _MOST_KNOWN:
+        if len(self.values) > _MOST_TAGS or sum(map(len, self.values.values())) > _MOST_KNOWN:
             self.values.clear()
         if len(self.names) > _MOST_HOURS:
             self.names.clear()
@@ -126,8 +128,11 @@ class SpendChanges:
         for part in self._tagged:
             left_out = [tag for tag in part.tags if (tag, part.hour) in without] if without else ()
             for tag, value in part.tags.items():
-                if tag not in left_out:
+                if tag not in left_out and len(value) <= LONGEST:
                     part.add_to(sums, tag, value)
+                elif tag not in left_out:
+                    self.folded.add(tag)
+                    part.add_to(sums, tag, OTHER, 1)
             if left_out:
                 part.add_to(sums, OTHER, OTHER, FOLDED_NAMES)
         return sums
@@ -144,6 +149,9 @@ class SpendChanges:
         given = dict.fromkeys((tag, part.hour) for part in self._tagged for tag in part.tags)
         left_out: set[tuple[str, int]] = set()
         for tag, hour in given:
+            if len(tag) > LONGEST:
+                left_out.add((tag, hour))
+                continue
             if (tag, hour) in self._known.values:
                 continue
             names = self._known.names.get(hour)
@@ -244,7 +252,8 @@ def _upsert(insert: Any) -> Statement:
     return Statement(made.on_conflict_do_update(index_elements=list(SpendKey._fields), set_=added))
 
 
-_MOST_KNOWN: Final = 10_000
+_MOST_TAGS: Final = 1_000
+_MOST_KNOWN: Final = 100_000
 _MOST_HOURS: Final = 100
 _UPSERTS: Final = {"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.insert)}
 _FIND_VALUES: Final = Statement(

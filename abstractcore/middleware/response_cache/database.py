@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any, Final
 
 from ...database import (
@@ -79,11 +80,11 @@ class DatabaseEntries:
         row = self._opened().read(lambda connection: _find.first(connection, id=key))
         if row is None:
             return None
-        body = bytes(row.body)
-        if _checksum(key, body) != row.checksum:
-            return None
         try:
-            return read(body, row.stored_at)
+            body, stored_at = bytes(memoryview(row.body)), float(row.stored_at)
+            if _checksum(key, body) != row.checksum or not math.isfinite(stored_at):
+                return None
+            return read(body, stored_at)
         except (AttributeError, LookupError, SchemaError, TypeError, ValueError):  # of another version of this package
             return None
 

@@ -32,17 +32,21 @@ class CallChoice:
     text: str | None = None
 
     def arguments(self) -> dict[str, Any]:
-        """Returns them as arguments of `TraceStore.calls`; raises `InvalidInputError` for a tag without a value."""
+        """Returns them as arguments of `TraceStore.calls`; raises what `filters` raises."""
         return {**self.filters(), "limit": self.limit, "text": self.text}
 
     def filters(self) -> dict[str, Any]:
-        """Returns those about columns, which sums have too; raises `InvalidInputError` for a tag without a value."""
+        """Returns those about columns, which sums have too; raises `InvalidInputError` for a tag without a value, or
+        with two of them.
+        """
         tags: dict[str, str] = {}
         for tag in self.tags:
             name, equals, value = tag.partition("=")
             if not name or not equals:
                 raise InvalidInputError(f"{tag!r:.60} is not a tag", path="--tag", hint="Write --tag NAME=VALUE.")
-            tags[name] = value
+            if tags.setdefault(name, value) != value:
+                hint = f"Write one of {tags[name]!r:.60} and {value!r:.60}, or a command for each."
+                raise InvalidInputError(f"no call has two values of the tag {name!r:.60}", path="--tag", hint=hint)
         return {
             "since": self.since,
             "until": self.until,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,17 +20,13 @@ from ..pages import HEADERS, TYPES
 from ..requests import ClientConnection
 from ..responses.items import compact
 from .nodes import file_of, trace_page
-from .opened_store import OpenedTraces
+from .opened_store import LATEST_CALLS, POLL_SECONDS, OpenedTraces
 from .query import CallsQuery, SummaryQuery
 from .summaries import call_row, calls_page, summary
 
 if TYPE_CHECKING:
-    from abstractcore.traces import CallSummary, TraceStore
+    from abstractcore.traces import TraceStore
 
-_POLL_SECONDS: Final = 1.0
-"""How often the store is asked for new calls: other processes may write them."""
-_OVERLAP: Final = 200
-"""So many of the latest calls are read each time: those of several processes may become visible in another order."""
 _DOWNLOAD: Final = {
     "content-type": "application/octet-stream",
     "content-disposition": "attachment",
@@ -109,9 +105,9 @@ class NewCalls:
 
     async def send_to(self, connection: ClientConnection) -> None:
         """Sends the events."""
-        latest = await self._traces.run(lambda store: store.calls(order="stored", limit=_OVERLAP))
+        latest = await self._traces.latest_calls()
         last = max((each.number for each in latest), default=0)
-        seen = deque((each.number for each in latest), maxlen=2 * _OVERLAP)
+        seen = deque((each.number for each in latest), maxlen=2 * LATEST_CALLS)
         head = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
         await connection.start(200, self._context.headers(head))
         await connection.write(b": follows\n\n")
@@ -119,8 +115,8 @@ class NewCalls:
         beat = self._context.state.settings.limits.heartbeat_seconds
         try:
             while not gone.done() and not self._context.state.drains.is_stopping:
-                after = last - _OVERLAP
-                found = await self._traces.run(partial(_stored_after, after, frozenset(seen)))
+                latest = await self._traces.latest_calls()
+                found = [each for each in latest if each.number > last - LATEST_CALLS and each.number not in seen]
                 if found:
                     last = max(last, found[0].number)
                     seen.extend(each.number for each in found)
@@ -128,7 +124,7 @@ class NewCalls:
                 elif asyncio.get_running_loop().time() - connection.last_sent >= beat:
                     await connection.write(b": \n\n")
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(asyncio.shield(gone), _POLL_SECONDS)
+                    await asyncio.wait_for(asyncio.shield(gone), POLL_SECONDS)
         except RequestRefused as refused:  # its status cannot be sent any more
             await connection.write(_event({"error": refused.error.message}))
         finally:
@@ -140,9 +136,3 @@ class NewCalls:
 
 def _event(data: Mapping[str, Any]) -> bytes:
     return b"data: " + json.dumps(data).encode() + b"\n\n"
-
-
-def _stored_after(number: int, known: Container[int], store: TraceStore) -> list[CallSummary]:
-    """Returns calls that were stored after that of a number, but for known ones; the last one first."""
-    found = store.calls(after=number, order="stored", limit=_OVERLAP)
-    return [each for each in found if each.number not in known]

@@ -62,6 +62,14 @@ def test_list_chooses_calls_by_its_options(place, options, found):
         assert ids(result) == found
 
 
+def test_two_values_of_one_tag_are_a_usage_error(place):
+    for command in (["traces", "list"], ["costs"]):
+        result = invoke(*command, "--tag", "team=office", "--tag", "team=lab", "--store", place)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "no call has two values of the tag 'team'" in result.stderr
+        assert invoke(*command, "--tag", "team=lab", "--tag", "team=lab", "--store", place).exit_code == 0
+
+
 def test_list_json_has_exact_costs(place):
     data = json.loads(invoke("traces", "list", "--json", "--store", place).stdout)
     assert data["exit_code"] == 0

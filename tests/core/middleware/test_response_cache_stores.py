@@ -128,6 +128,10 @@ def test_oldest_answers_of_a_database_are_removed(tmp_path: Path):
 DAMAGES = {
     "other body": "UPDATE cached_responses SET body = x'00'",
     "empty body": "UPDATE cached_responses SET body = x''",
+    "body of another type": "UPDATE cached_responses SET body = 'text'",
+    "body that is a number": "UPDATE cached_responses SET body = 7",
+    "time of another type": "UPDATE cached_responses SET stored_at = 'text'",
+    "time that is none": "UPDATE cached_responses SET stored_at = 9e999",
     "other checksum": "UPDATE cached_responses SET checksum = 'x'",
     "answer of another call": "UPDATE cached_responses SET key = 'x'",
 }

@@ -12,9 +12,15 @@ import pytest
 
 from abstractcore import Services, create_llm
 from abstractcore.database import DatabaseError
-from abstractcore.errors import AbstractCoreError, ConfigurationError, InvalidInputError, MissingExtraError
+from abstractcore.errors import (
+    AbstractCoreError,
+    ConfigurationError,
+    InvalidInputError,
+    MissingExtraError,
+    SchemaError,
+)
 from abstractcore.telemetry import Recorder
-from abstractcore.traces import TraceStore
+from abstractcore.traces import TraceStore, find_questions
 from tests.core.traces.stores import NOON, a_call, remove, subscriber_of, write
 from tests.postgresql import PostgreSQL
 
@@ -74,6 +80,32 @@ def test_what_reads_says_why_and_records_are_lost_only_at_the_end(
     with pytest.raises(AbstractCoreError, match=message):
         store.calls()
     assert store.losses == 1
+    store.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"\0\xff\0", b'{"parts":[1'])
+@pytest.mark.parametrize("packed", [0, 1, 2])
+def test_damaged_contents_are_named_and_do_not_stop_what_goes_on(
+    place: Path, tmp_path: Path, recorder: Recorder, body: bytes, packed: int
+):
+    with sqlite3.connect(place) as connection:
+        connection.execute("UPDATE traces_contents SET body = ?, packed = ?", (body, packed))
+        connection.execute("UPDATE traces_records SET started_at = 0")
+    connection.close()
+    store = TraceStore(place, keep_days=1)
+    (call,) = store.calls(text="meeting", since=0)
+    assert store.excerpts("meeting", [call.trace_id]) == {call.trace_id: ("",)}
+    path = tmp_path / "traces.jsonl"
+    for read in (lambda: store.trace(call.trace_id), lambda: store.export(path), lambda: find_questions(store)):
+        with pytest.raises(SchemaError, match=f"the stored record '{call.trace_id}' is damaged"):
+            read()
+    assert not path.exists()
+    with store.keep_for(recorder, "full") as kept:
+        subscriber_of(recorder)(a_call("Is it kept?", "It is."))
+        assert kept.flush(SECONDS)
+        assert (kept.lost, kept.failure) == (0, None)
+    assert [each.started_at for each in store.calls()] == [NOON]  # the damaged one was too old
+    assert store.export(path) == 1
     store.close()
 
 

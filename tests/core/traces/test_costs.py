@@ -14,13 +14,14 @@ from sqlalchemy import select
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import AttemptRecord, InteractionRecord, ToolRecord, Usage
+from abstractcore.telemetry import Recorder
 from abstractcore.traces import CostSums, TraceStore
 from abstractcore.traces import costs as costs_module
 from abstractcore.traces.batches import BatchWriter
 from abstractcore.traces.rows import encoded
 from abstractcore.traces.spending import KnownSums, SpendChanges, SpendKey
 from abstractcore.traces.tables import SUMS, records, spend
-from tests.core.traces.stores import NOON, a_call, write
+from tests.core.traces.stores import NOON, a_call, subscriber_of, write
 
 HOUR = 3_600.0
 DAY = 24 * HOUR
@@ -293,6 +294,35 @@ def test_names_of_tags_that_are_too_many_leave_a_bounded_table_and_right_sums(
     assert sums_of(store, "tag:n0")["x",] == CostSums(Decimal(1))
     assert [row.costs.known for row in store.costs(by=["model"], since=0)] == [56]
     assert caplog.text.count("calls of an hour have over") == 1
+
+
+LONG = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(5_000))
+"""More than an index of PostgreSQL takes, and than compression makes small."""
+
+
+def test_tags_that_are_too_long_for_sums_of_their_own_lose_no_cost(
+    store: TraceStore, recorder: Recorder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(costs_module, "_warned", set())
+    caplog.set_level(logging.WARNING, "abstractcore.traces")
+    calls = [
+        a_call(cost=cost, tags=tags)
+        for cost, tags in (("1", {"user": "ann"}), ("2", {"user": LONG}), ("4", {LONG: "ann"}), ("8", {LONG: LONG}))
+    ]
+    with store.keep_for(recorder, "full") as kept:
+        for call in calls:
+            subscriber_of(recorder)(call)
+        assert kept.flush(60)
+        write(store, *calls)  # replaces them
+    assert (kept.lost, len(store.calls(tags={"user": LONG}))) == (0, 1)
+    rows = {(row.group["tag:user"], row.is_folded): row.costs.known for row in store.costs(by=["tag:user"], since=0)}
+    assert rows == {("ann", False): 1, ("other", True): 2, (None, False): 12}
+    assert [row.costs.known for row in store.costs(since=0)] == [15]
+    assert [row.costs.known for row in store.costs(since=0, tags={"user": LONG})] == [2]
+    assert [row.costs.known for row in store.costs(since=0, tags={LONG: "ann"})] == [4]
+    assert sum(row.costs.known for row in store.costs(by=[f"tag:{LONG}"], since=0)) == 15
+    assert [line.count("or one of over 200 characters") for line in caplog.messages] == [1, 1]
+    assert LONG not in caplog.text
 
 
 def test_sums_above_what_an_integer_of_a_database_holds_are_exact(store: TraceStore):

@@ -24,8 +24,10 @@ from abstractcore.telemetry import Recorder
 from abstractcore.traces import TraceStore, keeping
 from abstractcore.traces import environment as environment_module
 from abstractcore.traces.environment import keep_traces
-from tests.core.traces.stores import a_call, subscriber_of
+from tests.core.traces.stores import a_call, remove, subscriber_of
+from tests.core.traces.test_costs import LONG
 from tests.forks import in_fork
+from tests.postgresql import PostgreSQL
 
 SECONDS = 60
 
@@ -88,6 +90,26 @@ def test_flood_while_the_database_fails_is_counted_and_bounded(
     assert (len(failing.calls()), kept.lost) == (5, 7)
 
 
+def test_flush_succeeds_while_other_threads_go_on_making_calls(
+    store: TraceStore, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+):
+    with store.keep_for(recorder, "full") as kept:
+        receive = subscriber_of(recorder)
+        flush = kept._worker.flush  # pyright: ignore[reportPrivateUsage]
+
+        def flush_and_receive_another(timeout: float | None) -> bool:
+            done = flush(timeout)
+            receive(a_call())
+            return done
+
+        monkeypatch.setattr(kept._worker, "flush", flush_and_receive_another)  # pyright: ignore[reportPrivateUsage]
+        for number in range(1, 4):
+            receive(a_call())
+            assert kept.flush(SECONDS)
+            assert len(store.calls()) >= 2 * number - 1
+        monkeypatch.undo()
+
+
 def test_records_that_are_not_written_at_the_end_are_lost(failing: Failing, recorder: Recorder):
     failing.error = DatabaseError("the server is gone")
     with failing.keep_for(recorder, "full") as kept:
@@ -108,6 +130,38 @@ def test_invalid_record_does_not_take_others_with_it(store: TraceStore, recorder
         assert (kept.lost, kept.failure) == (1, None)
     assert len(store.calls()) == 2
     assert invalid.trace_id not in {call.trace_id for call in store.calls()}
+
+
+@pytest.mark.parametrize("code", ["22001", "54000", "SQLITE_TOOBIG"])
+def test_record_above_a_limit_of_the_database_does_not_hold_up_others(
+    failing: Failing, recorder: Recorder, monkeypatch: pytest.MonkeyPatch, code: str
+):
+    refused = a_call()
+    write = TraceStore._write  # pyright: ignore[reportPrivateUsage]
+
+    def refuse(store: TraceStore, batch: Any) -> None:
+        if any(row.values["trace_id"] == refused.trace_id for row in batch):
+            raise DatabaseError("the database failed", code=code)
+        write(store, batch)
+
+    monkeypatch.setattr(Failing, "_write", refuse)
+    with failing.keep_for(recorder, "full") as kept:
+        for call in (a_call(), refused, a_call()):
+            subscriber_of(recorder)(call)
+        assert kept.flush(SECONDS)
+        assert (kept.lost, kept.failure, kept.waiting) == (1, None, 0)
+    assert len(failing.calls()) == 2
+
+
+@pytest.mark.process
+def test_id_of_a_parent_that_an_index_does_not_take_loses_its_record_alone(postgresql: PostgreSQL, recorder: Recorder):
+    store = TraceStore(postgresql.url)
+    with store.keep_for(recorder, "full") as kept:
+        for parent in (None, LONG, None):
+            subscriber_of(recorder)(a_call(parent_id=parent))
+        assert kept.flush(SECONDS)
+    assert (kept.lost, len(store.calls())) == (1, 2)
+    remove(store)
 
 
 def test_redactor_changes_drops_or_fails(store: TraceStore, recorder: Recorder):

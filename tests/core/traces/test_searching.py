@@ -45,6 +45,14 @@ def test_calls_are_found_by_their_columns_newest_first(store: TraceStore):
     assert store.calls(limit=1)[0].time == datetime.fromtimestamp(NOON + 2, UTC)
 
 
+@pytest.mark.parametrize(
+    "wanted", [{"tags": [1]}, {"tags": "team"}, {"failed": "yes"}, {"failed": 1}, {"order": []}, {"order": None}]
+)
+def test_values_of_other_types_are_errors(store: TraceStore, wanted: dict[str, Any]):
+    with pytest.raises(InvalidInputError, match=f"^{next(iter(wanted))}: expected"):
+        store.calls(**wanted)
+
+
 def test_calls_that_are_stored_later_are_found_whenever_they_began(store: TraceStore):
     write(store, a_call(at=NOON))
     (before,) = store.calls()

@@ -18,6 +18,7 @@ from abstractcore import AuthenticationError
 from abstractcore.traces import TraceStore
 from abstractcore_server import Settings, server_services
 from abstractcore_server.dashboard.access import SESSION_PATH, OneTimeAccess
+from abstractcore_server.dashboard.opened_store import OpenedTraces
 from abstractcore_server.requests import RequestHead
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.traces.stores import NOON, a_call, write
@@ -224,6 +225,26 @@ def test_new_calls_are_sent_as_they_are_stored(api: httpx2.Client, store: TraceS
         write(store, record)
         sent = next(line for line in lines if line.startswith("data: "))
     assert json.loads(sent.removeprefix("data: "))["id"] == record.trace_id
+
+
+def test_store_is_read_once_for_all_who_follow_new_calls(place: Path, store: TraceStore, monkeypatch: Any):
+    read: list[Any] = []
+    calls = TraceStore.calls
+
+    def counted(self: TraceStore, **wanted: Any) -> Any:
+        read.append(wanted)
+        return calls(self, **wanted)
+
+    async def follow() -> list[Any]:
+        return await asyncio.gather(*(opened.latest_calls() for _ in range(50)))
+
+    monkeypatch.setattr(TraceStore, "calls", counted)
+    opened = OpenedTraces(place)
+    found = asyncio.run(follow())
+    assert len(read) == 1
+    assert found == [store.calls(order="stored", limit=200)] * 50
+    assert asyncio.run(follow()) == found  # in another event loop
+    opened.close()
 
 
 def head(path: str, key: str) -> RequestHead:
