@@ -11,6 +11,7 @@ from typing import Any, cast
 from ..errors import SessionError
 from ..schema import (
     MEDIA_PARTS,
+    TOKEN_COUNTS,
     Blob,
     HostedToolResult,
     Message,
@@ -26,6 +27,7 @@ from .history import ContextGroup, SessionExchange, SessionHistory
 
 FORMAT, VERSION = "abstractcore-session", 1
 _NO_USAGE = Usage()
+_TOKEN_COUNTS = frozenset(TOKEN_COUNTS)
 
 
 class OpenAIMessages(list[dict[str, Any]]):
@@ -109,7 +111,7 @@ def read_exchange(data: object, path: str, messages: tuple[Message, ...] | None 
         _count(fields, "asked", path),
         calls=_count(fields, "calls", path),
         tokens=_count(fields, "tokens", path),
-        usage=from_data(Usage, fields["usage"], f"{path}.usage") if "usage" in fields else _NO_USAGE,
+        usage=_usage(fields["usage"], f"{path}.usage") if "usage" in fields else _NO_USAGE,
         cost=_decimal(fields, "cost", path),
         estimated_cost=_decimal(fields, "estimated_cost", path),
         provider=_text(fields, "provider", path),
@@ -185,6 +187,16 @@ def _object(data: object, path: str) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise SchemaError(f"expected an object, got {shown(data)}", path)
     return cast("Mapping[str, Any]", data)
+
+
+def _usage(data: object, path: str) -> Usage:
+    """Returns token counts, which `Usage` checks: faster than the general reader, which reads anything beside them."""
+    if type(data) is not dict or not _TOKEN_COUNTS.issuperset(cast("dict[str, Any]", data)):
+        return from_data(Usage, data, path)
+    try:
+        return Usage(**cast("dict[str, Any]", data))
+    except SchemaError as error:
+        raise error.at(path) from None
 
 
 def _count(fields: Mapping[str, Any], name: str, path: str) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -68,10 +68,7 @@ class SessionFile:
     def set(self, name: str, value: str | None) -> None:
         """Writes a setting; None removes it."""
         with self._transaction() as connection:
-            if value is None:
-                connection.execute("DELETE FROM settings WHERE name = ?", (name,))
-            else:
-                connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+            _set(connection, name, value)
 
     def history(self) -> SessionHistory:
         """Reads all exchanges that were not undone, and the latest compaction."""
@@ -154,19 +151,27 @@ class SessionFile:
         with self._transaction() as connection:
             connection.execute("DELETE FROM journal")
 
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
-        """Copies all that is written to the new file `path`, with the files beside it."""
+    def copy_to(self, path: str | os.PathLike[str], settings: Mapping[str, str | None]) -> None:
+        """Copies all that is written to the new file `path`, with the files beside it, and changes settings in it. The
+        copy is on the disk when this returns.
+        """
         target = Path(path)
         if target.exists():
             raise SessionError(f"{target} exists already.", hint="Give the path of a new file.")
         with self._working("read") as connection:
             os.close(private(str(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-            copy = sqlite3.connect(target, isolation_level=None)
+            copy = sqlite3.connect(target)
             try:
+                copy.execute("PRAGMA synchronous = OFF")  # flushed once, below
                 connection.backup(copy)
-                copy.execute("DELETE FROM journal")
+                with copy:
+                    copy.execute("DELETE FROM journal")
+                    for name, value in settings.items():
+                        _set(copy, name, value)
             finally:
                 copy.close()
+            with open(target, "rb+") as written:
+                os.fsync(written.fileno())
             rows = connection.execute("SELECT sha256 FROM files WHERE content IS NULL").fetchall()
         beside = FileArtifactStore(target.with_name(f"{target.name}.files"))
         for (sha256,) in rows:
@@ -241,15 +246,19 @@ class SessionFile:
     def _messages(self, connection: sqlite3.Connection) -> dict[int, list[Message]]:
         """Returns the messages of each exchange. Most are one text, which has a column of its own: it is read fast."""
         found: dict[int, list[Message]] = {}
-        number = place = 0
+        last: int | None = None
+        messages: list[Message] = []
         try:
-            for number, place, role, text, written in connection.execute(  # noqa: B007 - says which row is damaged
-                "SELECT exchange, place, role, text, message FROM messages ORDER BY exchange, place"
+            for number, role, text, written in connection.execute(
+                "SELECT exchange, role, text, message FROM messages ORDER BY exchange, place"
             ):
-                message = Message(role, (TextPart(text),)) if written is None else self._read_message(written)
-                found.setdefault(number, []).append(message)
+                if number != last:
+                    last, messages = number, []
+                    found[number] = messages
+                messages.append(Message(role, (TextPart(text),)) if written is None else self._read_message(written))
         except (SchemaError, ValueError) as error:
-            raise SessionError(f"{self.path} is damaged: exchanges[{number}].messages[{place}]: {error}") from None
+            place = f"exchanges[{last}].messages[{len(messages)}]"
+            raise SessionError(f"{self.path} is damaged: {place}: {error}") from None
         return found
 
     def _read_message(self, written: str) -> Message:
@@ -340,6 +349,13 @@ class SessionFile:
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return SessionError(f"{self.path} is damaged: {reason}.", hint="Restore it from a copy.")
         return SessionError(f"{self.path} cannot be {verb}: {reason}.")
+
+
+def _set(connection: sqlite3.Connection, name: str, value: str | None) -> None:
+    if value is None:
+        connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+    else:
+        connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
 
 def _columns(message: Message) -> tuple[str, str | None, str | None]:

@@ -101,7 +101,7 @@ class SessionHistory:
         self.groups = (*groups,)
         self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
         self.usage = sum_of(each.usage for each in self.exchanges)
-        self.cost = sum((cost_of(each) for each in self.exchanges if each.calls), CostSums())
+        self.cost = CostSums.of_calls([each for each in self.exchanges if each.calls])
         self._find_context()
 
     def copy(self) -> SessionHistory:
