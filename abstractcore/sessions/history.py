@@ -206,6 +206,11 @@ class SessionHistory:
         self.tokens = sum(group.tokens for group in groups)
 
 
+def usage_of(usage: Usage) -> SessionUsage:
+    """Returns the sum of token counts as that of a session."""
+    return SessionUsage(**{name: getattr(usage, name) for name in TOKEN_COUNTS})
+
+
 def sum_of(usages: Iterable[Usage]) -> Usage:
     """Returns the sum of token counts; faster than adding many."""
     totals: dict[str, int] = {}
