@@ -174,7 +174,7 @@ def chat(
 
     Without a terminal, each line of stdin is a question; a failed one ends the chat.
 
-        abstractcore chat --session trip -p anthropic/claude-haiku-4-5
+        abstractcore chat --session trip -p openai/gpt-5.4-mini
 
         abstractcore chat --session trip          (goes on where it ended)
 

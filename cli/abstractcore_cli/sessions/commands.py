@@ -22,9 +22,9 @@ _Name = Annotated[
 
 @sessions.command("list", epilog=EPILOG)
 def list_sessions(as_json: given.Json = False) -> None:
-    """List the sessions, the one that was used last first: model, exchanges, tokens and cost.
+    """List the sessions.
 
-    They are files in the folder `sessions` of your data folder.
+    The one that was used last is the first, each with its model, exchanges, tokens and cost. They are files in the folder `sessions` of your data folder.
     """
     from .stored import show_list
 
@@ -33,7 +33,9 @@ def list_sessions(as_json: given.Json = False) -> None:
 
 @sessions.command("show", epilog=EPILOG)
 def show(name: _Name, as_json: given.Json = False) -> None:
-    """Show a conversation: all that was said, also what the model is no longer given in full.
+    """Show a conversation.
+
+    All that was said is shown, also what the model is no longer given in full.
 
     abstractcore sessions show trip | less
     """
@@ -53,7 +55,9 @@ def export(
     ] = False,
     as_json: given.Json = False,
 ) -> None:
-    """Write a session as JSON, with the content of its files. Programs read it with Session.load(path, llm).
+    """Write a session as JSON.
+
+    The content of its files is in it. Programs read it with Session.load(path, llm).
 
     abstractcore sessions export trip trip.json
 
@@ -70,7 +74,12 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking.")] = False,
     as_json: given.Json = False,
 ) -> None:
-    """Remove a session with its files. You are asked before."""
+    """Remove a session with its files.
+
+    You are asked before, unless --yes is given. A session that is open is not removed.
+
+        abstractcore sessions remove trip
+    """
     from .stored import remove_stored
 
     remove_stored(name, yes=yes, as_json=as_json)
