@@ -24,7 +24,8 @@ _Name = Annotated[
 def list_sessions(as_json: given.Json = False) -> None:
     """List the sessions.
 
-    The one that was used last is the first, each with its model, exchanges, tokens and cost. They are files in the folder `sessions` of your data folder.
+    The one that was used last is the first, each with its model, exchanges, tokens and cost. They are files in the
+    folder `sessions` of your data folder.
     """
     from .stored import show_list
 
@@ -37,7 +38,7 @@ def show(name: _Name, as_json: given.Json = False) -> None:
 
     All that was said is shown, also what the model is no longer given in full.
 
-    abstractcore sessions show trip | less
+        abstractcore sessions show trip | less
     """
     from .stored import show_session
 
@@ -59,9 +60,9 @@ def export(
 
     The content of its files is in it. Programs read it with Session.load(path, llm).
 
-    abstractcore sessions export trip trip.json
+        abstractcore sessions export trip trip.json
 
-    abstractcore sessions export trip --openai | jq length
+        abstractcore sessions export trip --openai | jq length
     """
     from .stored import export_session
 
