@@ -25,6 +25,8 @@ _APPLICATION: Final = 0x41435331
 """The id in the header of a SQLite file, by which `file` and others know what it is."""
 _MOST_INSIDE: Final = 256 * 1024
 """Bytes of a file that is kept in the database; larger ones are beside it."""
+_DAMAGE: Final = (SchemaError, ValueError, TypeError, RecursionError)
+"""What reading the JSON of a row raises, if it is damaged: it may also be a number, or nested too deeply."""
 _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE exchanges (number INTEGER PRIMARY KEY, details TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
@@ -77,7 +79,7 @@ class SessionFile:
             try:
                 messages = self._messages(connection) if with_messages else {}
                 rows = connection.execute("SELECT number, details FROM exchanges WHERE NOT undone ORDER BY number")
-                exchanges = [self._exchange(number, details, messages) for number, details in rows]
+                exchanges = self._exchanges(rows.fetchall(), messages)
                 kept = connection.execute("SELECT groups FROM compactions ORDER BY number DESC LIMIT 1").fetchone()
                 spent = connection.execute("SELECT usage FROM compactions").fetchall()
             finally:
@@ -87,7 +89,7 @@ class SessionFile:
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
         history = SessionHistory(exchanges, groups)
         for (usage,) in spent:
-            history.charge(self._exchange(0, usage, {}))
+            history.charge(*self._exchanges([(0, usage)], {}))
         return history
 
     def write(self, exchanges: Sequence[SessionExchange], *, ends_loop: bool) -> None:
@@ -244,7 +246,7 @@ class SessionFile:
                     last, messages = number, []
                     found[number] = messages
                 messages.append(Message(role, (TextPart(text),)) if written is None else self._read_message(written))
-        except (SchemaError, ValueError) as error:
+        except _DAMAGE as error:
             place = f"exchanges[{last}].messages[{len(messages)}]"
             raise SessionError(f"{self.path} is damaged: {place}: {error}") from None
         return found
@@ -253,20 +255,25 @@ class SessionFile:
         (message,) = with_blobs([from_data(Message, json.loads(written))], self._found)
         return message
 
-    def _exchange(self, number: int, details: str, messages: dict[int, list[Message]]) -> SessionExchange:
+    def _exchanges(self, rows: Sequence[tuple[int, str]], messages: dict[int, list[Message]]) -> list[SessionExchange]:
+        """Returns exchanges of their numbers and details."""
+        exchanges: list[SessionExchange] = []
         try:
-            data = cast("dict[str, Any]", json.loads(details))
-            if type(data) is dict:
-                data["number"] = number
-            return read_exchange(data, f"exchanges[{number}]", tuple(messages.get(number, ())))
-        except (SchemaError, ValueError) as error:
+            for (number, _), data in zip(rows, _read_all([details for _, details in rows]), strict=True):
+                if type(data) is dict:
+                    cast("dict[str, Any]", data)["number"] = number
+                exchanges.append(
+                    read_exchange(cast(object, data), f"exchanges[{number}]", tuple(messages.get(number, ())))
+                )
+        except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
+        return exchanges
 
     def _groups(self, text: str) -> list[ContextGroup]:
         try:
             data = json.loads(text)
             groups = [read_group(each, f"compacted[{index}]") for index, each in enumerate(data)]
-        except (SchemaError, ValueError, TypeError) as error:
+        except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
         return [replace(each, messages=with_blobs(each.messages, self._found)) for each in groups]
 
@@ -355,6 +362,15 @@ def _file_error(path: Path, error: Exception, verb: str) -> SessionError:
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return SessionError(f"{path} is damaged: {reason}.", hint="Restore it from a copy.")
     return SessionError(f"{path} cannot be {verb}: {reason}.")
+
+
+def _read_all(texts: Sequence[str]) -> list[Any]:
+    """Returns the data of JSON texts: read as one, which is faster, or else one by one. Raises `ValueError`."""
+    with suppress(*_DAMAGE):
+        found: list[Any] = json.loads(f"[{','.join(texts)}]")
+        if len(found) == len(texts):
+            return found
+    return [json.loads(text) for text in texts]
 
 
 def _set(connection: sqlite3.Connection, name: str, value: str | None) -> None:

@@ -201,9 +201,9 @@ class SessionHistory:
         self.tokens -= exchange.tokens
 
     def _find_context(self) -> None:
-        groups = self.all_groups
-        self.context: tuple[Message, ...] = tuple(message for group in groups for message in group.messages)
-        self.tokens = sum(group.tokens for group in groups)
+        given = (*self.groups, *self.exchanges[self.compacted :])
+        self.context: tuple[Message, ...] = tuple(message for each in given for message in each.messages)
+        self.tokens = sum(each.tokens for each in given)
 
 
 def usage_of(usage: Usage) -> SessionUsage:
