@@ -65,13 +65,10 @@ def _reader(hint: Any) -> _Reader:
 
 
 def _scalar_reader(hint: type) -> _Reader:
+    if hint in _TEXTS:
+        return _TEXTS[hint]
+
     def read(data: object, path: str) -> object:
-        if hint is str:
-            return check_text(data, path)
-        if hint is bytes:
-            return _read_bytes(data, path)
-        if hint is Decimal:
-            return _read_decimal(data, path)
         if hint is float and type(data) is int:
             return as_float(data, path)
         if type(data) is not hint:
@@ -93,6 +90,10 @@ def _read_decimal(data: object, path: str) -> Decimal:
     if not _DECIMAL.fullmatch(text):
         raise SchemaError(f"{shown(text)} is not a decimal number such as '0.0125'", path)
     return Decimal(text)
+
+
+_TEXTS: dict[type, _Reader] = {str: check_text, bytes: _read_bytes, Decimal: _read_decimal}
+"""Readers of the types that are texts in JSON."""
 
 
 def _literal_reader(values: tuple[object, ...]) -> _Reader:
@@ -126,6 +127,8 @@ def _mapping_reader(item: _Reader) -> _Reader:
 def _union_reader(members: tuple[Any, ...]) -> _Reader:
     tagged = {member.type: member for member in members if isinstance(getattr(member, "type", None), str)}
     others = [member for member in members if member is not type(None) and member not in tagged.values()]
+    if not tagged and len(others) == 1 and len(members) == 2:
+        return _optional_reader(_reader(others[0]))
 
     def read(data: object, path: str) -> object:
         if data is None and type(None) in members:
@@ -136,6 +139,13 @@ def _union_reader(members: tuple[Any, ...]) -> _Reader:
                 raise SchemaError(f"unknown type {shown(tag)}: expected one of {', '.join(tagged)}", f"{path}.type")
             return _reader(tagged[tag])(cast(object, data), path)
         return _first_that_reads(others or list(tagged.values()), cast(object, data), path)
+
+    return read
+
+
+def _optional_reader(reader: _Reader) -> _Reader:
+    def read(data: object, path: str) -> object:
+        return None if data is None else reader(data, path)
 
     return read
 

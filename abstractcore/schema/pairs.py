@@ -61,9 +61,10 @@ def _faults(messages: Sequence[Message], complete: bool) -> Iterator[PairFault]:
         elif message.role == "assistant":
             if turn.calls:
                 yield from turn.unanswered()
-            before, turn = turn, _Turn(index, message)
+            before, turn = turn, _PLAIN_ANSWER
             if has_user and len(message.parts) == 1 and type(message.parts[0]) is TextPart:
                 continue  # as most answers, without anything that could be torn
+            turn = _Turn(index, message)
             yield from turn.repeated()
             if not has_user:
                 text = "the assistant answers before any message of the user"
@@ -121,6 +122,8 @@ class _Turn:
 
 
 _NO_TURN = _Turn(0)
+_PLAIN_ANSWER = _Turn(0, Message.assistant("."))
+"""Stands for each answer of one text: its place is in no fault."""
 
 
 def _is_paused(message: Message) -> bool:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,8 @@ _APPLICATION: Final = 0x41435331
 """The id in the header of a SQLite file, by which `file` and others know what it is."""
 _MOST_INSIDE: Final = 256 * 1024
 """Bytes of a file that is kept in the database; larger ones are beside it."""
+_DAMAGE: Final = (SchemaError, ValueError, TypeError, RecursionError)
+"""What reading the JSON of a row raises, if it is damaged: it may also be a number, or nested too deeply."""
 _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE exchanges (number INTEGER PRIMARY KEY, details TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
@@ -52,7 +54,7 @@ class SessionFile:
         self._held: BinaryIO | None = None
         self._beside = FileArtifactStore(self.path.with_name(f"{self.path.name}.files"))
         if not read_only:
-            self._held = self._locked()
+            self._held = locked(self.path)
         try:
             self._connection: sqlite3.Connection | None = self._opened()
         except BaseException:
@@ -68,29 +70,26 @@ class SessionFile:
     def set(self, name: str, value: str | None) -> None:
         """Writes a setting; None removes it."""
         with self._transaction() as connection:
-            if value is None:
-                connection.execute("DELETE FROM settings WHERE name = ?", (name,))
-            else:
-                connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+            _set(connection, name, value)
 
-    def history(self) -> SessionHistory:
-        """Reads all exchanges that were not undone, and the latest compaction."""
+    def history(self, *, with_messages: bool = True) -> SessionHistory:
+        """Reads all exchanges that were not undone, and the latest compaction; perhaps without their messages."""
         with self._working("read") as connection:
             connection.execute("BEGIN")
             try:
-                messages = self._messages(connection)
+                messages = self._messages(connection) if with_messages else {}
                 rows = connection.execute("SELECT number, details FROM exchanges WHERE NOT undone ORDER BY number")
-                exchanges = [self._exchange(number, details, messages) for number, details in rows]
+                exchanges = self._exchanges(rows.fetchall(), messages)
                 kept = connection.execute("SELECT groups FROM compactions ORDER BY number DESC LIMIT 1").fetchone()
                 spent = connection.execute("SELECT usage FROM compactions").fetchall()
             finally:
                 connection.execute("COMMIT")
-        groups = [] if kept is None else self._groups(kept[0])
+        groups = self._groups(kept[0]) if with_messages and kept is not None else []
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
         history = SessionHistory(exchanges, groups)
         for (usage,) in spent:
-            history.charge(self._exchange(0, usage, {}))
+            history.charge(*self._exchanges([(0, usage)], {}))
         return history
 
     def write(self, exchanges: Sequence[SessionExchange], *, ends_loop: bool) -> None:
@@ -154,19 +153,27 @@ class SessionFile:
         with self._transaction() as connection:
             connection.execute("DELETE FROM journal")
 
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
-        """Copies all that is written to the new file `path`, with the files beside it."""
+    def copy_to(self, path: str | os.PathLike[str], settings: Mapping[str, str | None]) -> None:
+        """Copies all that is written to the new file `path`, with the files beside it, and changes settings in it. The
+        copy is on the disk when this returns.
+        """
         target = Path(path)
         if target.exists():
             raise SessionError(f"{target} exists already.", hint="Give the path of a new file.")
         with self._working("read") as connection:
             os.close(private(str(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-            copy = sqlite3.connect(target, isolation_level=None)
+            copy = sqlite3.connect(target)
             try:
+                copy.execute("PRAGMA synchronous = OFF")  # flushed once, below
                 connection.backup(copy)
-                copy.execute("DELETE FROM journal")
+                with copy:
+                    copy.execute("DELETE FROM journal")
+                    for name, value in settings.items():
+                        _set(copy, name, value)
             finally:
                 copy.close()
+            with open(target, "rb+") as written:
+                os.fsync(written.fileno())
             rows = connection.execute("SELECT sha256 FROM files WHERE content IS NULL").fetchall()
         beside = FileArtifactStore(target.with_name(f"{target.name}.files"))
         for (sha256,) in rows:
@@ -183,18 +190,6 @@ class SessionFile:
 
     def __repr__(self) -> str:
         return f"SessionFile({str(self.path)!r})"
-
-    def _locked(self) -> BinaryIO:
-        path = self.path.with_name(f"{self.path.name}.lock")
-        try:
-            held = os.fdopen(private(str(path), os.O_RDWR | os.O_CREAT), "r+b", buffering=0)
-        except (OSError, ValueError) as error:
-            raise self._error(error) from None
-        if not lock_file(held):
-            held.close()
-            hint = "Session.open(path, llm, read_only=True) reads it."
-            raise SessionBusyError(f"{self.path} is open in another process, or in this one.", hint=hint)
-        return held
 
     def _unlock(self) -> None:
         if self._held is not None:
@@ -241,35 +236,44 @@ class SessionFile:
     def _messages(self, connection: sqlite3.Connection) -> dict[int, list[Message]]:
         """Returns the messages of each exchange. Most are one text, which has a column of its own: it is read fast."""
         found: dict[int, list[Message]] = {}
-        number = place = 0
+        last: int | None = None
+        messages: list[Message] = []
         try:
-            for number, place, role, text, written in connection.execute(  # noqa: B007 - says which row is damaged
-                "SELECT exchange, place, role, text, message FROM messages ORDER BY exchange, place"
+            for number, role, text, written in connection.execute(
+                "SELECT exchange, role, text, message FROM messages ORDER BY exchange, place"
             ):
-                message = Message(role, (TextPart(text),)) if written is None else self._read_message(written)
-                found.setdefault(number, []).append(message)
-        except (SchemaError, ValueError) as error:
-            raise SessionError(f"{self.path} is damaged: exchanges[{number}].messages[{place}]: {error}") from None
+                if number != last:
+                    last, messages = number, []
+                    found[number] = messages
+                messages.append(Message(role, (TextPart(text),)) if written is None else self._read_message(written))
+        except _DAMAGE as error:
+            place = f"exchanges[{last}].messages[{len(messages)}]"
+            raise SessionError(f"{self.path} is damaged: {place}: {error}") from None
         return found
 
     def _read_message(self, written: str) -> Message:
         (message,) = with_blobs([from_data(Message, json.loads(written))], self._found)
         return message
 
-    def _exchange(self, number: int, details: str, messages: dict[int, list[Message]]) -> SessionExchange:
+    def _exchanges(self, rows: Sequence[tuple[int, str]], messages: dict[int, list[Message]]) -> list[SessionExchange]:
+        """Returns exchanges of their numbers and details."""
+        exchanges: list[SessionExchange] = []
         try:
-            data = cast("dict[str, Any]", json.loads(details))
-            if type(data) is dict:
-                data["number"] = number
-            return read_exchange(data, f"exchanges[{number}]", tuple(messages.get(number, ())))
-        except (SchemaError, ValueError) as error:
+            for (number, _), data in zip(rows, _read_all([details for _, details in rows]), strict=True):
+                if type(data) is dict:
+                    cast("dict[str, Any]", data)["number"] = number
+                exchanges.append(
+                    read_exchange(cast(object, data), f"exchanges[{number}]", tuple(messages.get(number, ())))
+                )
+        except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
+        return exchanges
 
     def _groups(self, text: str) -> list[ContextGroup]:
         try:
             data = json.loads(text)
             groups = [read_group(each, f"compacted[{index}]") for index, each in enumerate(data)]
-        except (SchemaError, ValueError, TypeError) as error:
+        except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
         return [replace(each, messages=with_blobs(each.messages, self._found)) for each in groups]
 
@@ -335,11 +339,45 @@ class SessionFile:
                 raise self._error(error, verb) from None
 
     def _error(self, error: Exception, verb: str = "opened") -> SessionError:
-        name = getattr(error, "sqlite_errorname", "")
-        reason = getattr(error, "strerror", None) or str(error)
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            return SessionError(f"{self.path} is damaged: {reason}.", hint="Restore it from a copy.")
-        return SessionError(f"{self.path} cannot be {verb}: {reason}.")
+        return _file_error(self.path, error, verb)
+
+
+def locked(path: Path) -> BinaryIO:
+    """Returns the lock of a session file, held until it is closed; raises `SessionBusyError` if it is held already."""
+    try:
+        descriptor = private(f"{path}.lock", os.O_RDWR | os.O_CREAT)
+    except (OSError, ValueError) as error:
+        raise _file_error(path, error, "opened") from None
+    held = os.fdopen(descriptor, "r+b", buffering=0)
+    if not lock_file(held):
+        held.close()
+        hint = "Session.open(path, llm, read_only=True) reads it."
+        raise SessionBusyError(f"{path} is open in another process, or in this one.", hint=hint)
+    return held
+
+
+def _file_error(path: Path, error: Exception, verb: str) -> SessionError:
+    name = getattr(error, "sqlite_errorname", "")
+    reason = getattr(error, "strerror", None) or str(error)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return SessionError(f"{path} is damaged: {reason}.", hint="Restore it from a copy.")
+    return SessionError(f"{path} cannot be {verb}: {reason}.")
+
+
+def _read_all(texts: Sequence[str]) -> list[Any]:
+    """Returns the data of JSON texts: read as one, which is faster, or else one by one. Raises `ValueError`."""
+    with suppress(*_DAMAGE):
+        found: list[Any] = json.loads(f"[{','.join(texts)}]")
+        if len(found) == len(texts):
+            return found
+    return [json.loads(text) for text in texts]
+
+
+def _set(connection: sqlite3.Connection, name: str, value: str | None) -> None:
+    if value is None:
+        connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+    else:
+        connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
 
 def _columns(message: Message) -> tuple[str, str | None, str | None]:

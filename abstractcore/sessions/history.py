@@ -101,7 +101,7 @@ class SessionHistory:
         self.groups = (*groups,)
         self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
         self.usage = sum_of(each.usage for each in self.exchanges)
-        self.cost = sum((cost_of(each) for each in self.exchanges if each.calls), CostSums())
+        self.cost = CostSums.of_calls([each for each in self.exchanges if each.calls])
         self._find_context()
 
     def copy(self) -> SessionHistory:
@@ -201,9 +201,14 @@ class SessionHistory:
         self.tokens -= exchange.tokens
 
     def _find_context(self) -> None:
-        groups = self.all_groups
-        self.context: tuple[Message, ...] = tuple(message for group in groups for message in group.messages)
-        self.tokens = sum(group.tokens for group in groups)
+        given = (*self.groups, *self.exchanges[self.compacted :])
+        self.context: tuple[Message, ...] = tuple(message for each in given for message in each.messages)
+        self.tokens = sum(each.tokens for each in given)
+
+
+def usage_of(usage: Usage) -> SessionUsage:
+    """Returns the sum of token counts as that of a session."""
+    return SessionUsage(**{name: getattr(usage, name) for name in TOKEN_COUNTS})
 
 
 def sum_of(usages: Iterable[Usage]) -> Usage:

@@ -92,14 +92,16 @@ def write_fork(state: SessionState, path: str | os.PathLike[str], original: Sess
 
     if Path(path).exists():
         raise SessionError(f"{path} exists already.", hint="Give the path of a new file.")
-    if original.file is not None and not original.unwritten:
-        original.file.copy_to(path)
+    settings = {"id": state.id, "system_prompt": state.system_prompt}
+    is_copy = original.file is not None and not original.unwritten
+    if original.file is not None and is_copy:
+        original.file.copy_to(path, settings)
     file = SessionFile(path)
     try:
-        file.set("id", state.id)
-        file.set("system_prompt", state.system_prompt)
         state.file = file
-        if original.file is None or original.unwritten:
+        if not is_copy:
+            for name, value in settings.items():
+                file.set(name, value)
             state.unwritten += [each.number for each in state.history.exchanges]
             state.write()
             if state.history.groups:
