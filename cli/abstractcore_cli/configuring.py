@@ -14,9 +14,10 @@ from typing import Any, cast
 import typer
 
 import abstractcore
-from abstractcore.catalogue import config_file_path, read_document, read_toml
+from abstractcore.catalogue import read_document, read_toml
 from abstractcore.configuration import Configuration, place_of, read_configuration
 from abstractcore.scrubbing import is_sensitive
+from abstractcore.user_folders import config_file_path
 
 from .parameters import exit_code
 from .plugins import registry

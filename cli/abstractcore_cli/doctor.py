@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 import abstractcore
-from abstractcore.catalogue import config_file_path
 from abstractcore.configuration import read_configuration
 from abstractcore.schema import install_hint
-from abstractcore.user_folders import data_folder
+from abstractcore.user_folders import config_file_path, data_folder
 
 from .parameters import exit_code
 from .plugins import model_store, registry
