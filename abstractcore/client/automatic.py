@@ -80,14 +80,18 @@ def _without_records(services: Services) -> Services:
 
 
 def choose(
-    services: Services, create: Callable[..., LLM], options: Mapping[str, Any], *, timeout: float = _PROBE_SECONDS
+    services: Services,
+    create: Callable[[str, Mapping[str, Any]], LLM],
+    options: Mapping[str, Any],
+    *,
+    timeout: float = _PROBE_SECONDS,
 ) -> ChosenMembers:
     """Returns the best model that is there, with the reason. Blocks, for as long as servers on this machine are asked.
 
     Raises `ConfigurationError` if there is none.
     """
     name, reason = configured_choice(services) or _found(provider_states(services, timeout=timeout))
-    llm = create(name, **options)
+    llm = create(name, options)
     return ChosenMembers([llm], [llm], Routing(), reason)
 
 

@@ -338,10 +338,17 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @property
     def files(self) -> stored_files.StoredFiles:
-        """The files that were uploaded to the provider's file store for this account; see `file_store`."""
+        """The files that were uploaded to the provider's file store for this account; see `file_store`. Raises
+        `ConfigurationError` for a group of models, of which each has its own.
+        """
         from .stored_files import StoredFiles
 
         self.check_open()
+        if len(self.members) > 1:
+            hint = "Use those of each model: llm.members[0].files."
+            raise ConfigurationError("a group of models has no files of its own.", hint=hint)
+        if self.members[0] is not self:
+            return self.members[0].files
         return StoredFiles(self.provider, self._pipelines, self._preparer.headers)
 
     @overload
