@@ -116,7 +116,9 @@ class RequestedKeyEndpoint:
         return self._key.is_kept
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """As the endpoint of the provider."""
+        """As the endpoint of the provider; an error of the function has a hint of its own."""
+        if isinstance(error, AuthenticationError) and error.status is None and error.hint:
+            return error
         return self._latest[1].diagnose(error)
 
     async def _ask_together(self, runtime: Runtime) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..concurrency.process_pool import ProcessPool
     from ..files import loading
     from ..transport import aiohttp_http, pycurl_http
+    from . import key_commands
 else:
     aiohttp_http = LazyModule("abstractcore.transport.aiohttp_http")
     pycurl_http = LazyModule("abstractcore.transport.pycurl_http")
@@ -93,6 +94,8 @@ class Services(NotCopied):
         self.records = Recorder()
         self.usual_sizes: dict[Any, Any] = {}
         """What budgets have learned about requests of models."""
+        self.key_commands: dict[str, key_commands.KeyCommand] = {}
+        """The commands of the configuration that have printed keys, by provider."""
         self.random = random
         self.new_id = new_id or new_trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment

@@ -114,7 +114,7 @@ def check(*, as_json: bool) -> None:
 def _errors(path: Path) -> Iterator[abstractcore.AbstractCoreError]:
     """Yields what is wrong with the file; of named LLMs and of providers also what is only found when one is created.
 
-    A missing key is not an error of the file.
+    A missing key is not an error of the file, unless this names a variable for it.
     """
     plugins = registry()
     try:
@@ -127,10 +127,12 @@ def _errors(path: Path) -> Iterator[abstractcore.AbstractCoreError]:
         for create in _names(configuration):
             try:
                 abstractcore.create_llm(*create, services=services).close()
-            except (abstractcore.AuthenticationError, abstractcore.MissingExtraError):
+            except abstractcore.MissingExtraError:
                 continue
             except abstractcore.AbstractCoreError as error:
-                yield error
+                is_of_file = error.message.startswith(f"{path}:")
+                if is_of_file or not isinstance(error, abstractcore.AuthenticationError):
+                    yield error
     finally:
         services.close()
 
