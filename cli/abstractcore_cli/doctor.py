@@ -140,6 +140,9 @@ def _keys(plugins: Registry) -> Iterator[HealthFinding]:
     for state in states:
         if state.needs_key and state.has_key:
             yield HealthFinding("key", state.name, "ok", "set, not shown")
+        elif state.problem is not None:
+            fix = "Mend the variable of the environment, or the setting of config.toml, that it is about."
+            yield HealthFinding("provider", state.name, "wrong", state.problem, fix)
         elif state.needs_key:
             fix = f"If you use it, set the variable that `abstractcore ask hi --provider {state.name}/any` names."
             yield HealthFinding("key", state.name, "missing", "no key", fix)
