@@ -139,7 +139,7 @@ def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
     if _LIMITS in table.values:
         settings = replace(settings, limits=_limits(f"llm.{name}", table.table(_LIMITS)))
     if _ROUTING in table.values:
-        settings = replace(settings, routing=_routing(table.table(_ROUTING)))
+        settings = replace(settings, routing=read_routing(table.table(_ROUTING)))
     _refuse_secrets(table, settings.options, "options")
     return settings
 
@@ -161,7 +161,8 @@ def _limits(name: str, table: Table) -> Limits:
     return _made(lambda: Limits(**_values(settings), name=name), table)
 
 
-def _routing(table: Table) -> Routing:
+def read_routing(table: Table) -> Routing:
+    """Returns how a group of models shares its calls; raises `ConfigurationError`."""
     settings = table.read(ConfiguredRouting)
     given: dict[str, Any] = {**_values(settings), "sticky": "session" if settings.sticky else None}
     return _made(lambda: Routing(**given), table)
