@@ -192,7 +192,7 @@ class _GroupCall:
         first, member = routed.first, routed.member
         sent, requested = f"{member.provider}/{member.model}", f"{first.provider}/{first.model}"
         why = "; ".join(map(_reason, routed.failures)) or f"{requested} was late"
-        message = self._context.secrets.text(f"{sent} answered: {why}")
+        message = self._context.secrets.text(f"{routed.name} answered: {why}")
         return CallWarning("model_substituted", "model", message, requested, sent)
 
 

@@ -35,12 +35,13 @@ _NO_CALL: Final = RoutedCall()
 
 @dataclass(frozen=True, slots=True)
 class RoutedAnswer(Generic[M, T]):
-    """An answer, the member that gave it, and why others did not that came before it; `first` is the one whose turn it
-    was.
+    """An answer, the member that gave it, with its `name` in the group, and why others did not that came before it;
+    `first` is the one whose turn it was.
     """
 
     value: T
     member: M
+    name: str
     first: M
     failures: tuple[MemberFailure, ...] = ()
 
@@ -287,7 +288,7 @@ class _Turns(Generic[M, T]):
         with router.lock:
             health.succeeded(now, now - began, streamed=self._given.streamed)
             router.note_last(self._given, health)
-            return RoutedAnswer(value, health.member, self._order[0].member, tuple(self._failures))
+            return RoutedAnswer(value, health.member, health.name, self._order[0].member, tuple(self._failures))
 
     def _leave(self, health: MemberHealth[M], began: float) -> None:
         """Notes a call that was ended from outside. One that another member was faster than took so long at least."""
