@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..errors import BudgetExceededError
+from ..errors import BudgetExceededError, FallbackExhaustedError
 from ..ports import Answer, CallContext, CallEnd, CallNext
 from ..ports.middleware import current_budgets
 from ..schema import CallWarning
@@ -26,16 +26,18 @@ async def call_with_budgets(
     by the model that the budget names, which is reported in its warnings and has to fit into all budgets too.
     """
     count_beside(budgets, context)
-    token, warnings = current_budgets.set(budgets), len(context.warnings)
+    token, warnings, given = current_budgets.set(budgets), len(context.warnings), context.input
     try:
         try:
             return await next(context)
-        except BudgetExceededError as error:
-            budget = _refusing(budgets, error, context)
-            model = None if budget is None else await _substitute(budget, error, context)
+        except (BudgetExceededError, FallbackExhaustedError) as error:
+            refused = error if isinstance(error, BudgetExceededError) else _refusal_of_group(error)
+            budget = None if refused is None else _refusing(budgets, refused, context)
+            model = None if budget is None or refused is None else await _substitute(budget, refused, context)
             if budget is None or model is None:
                 raise
         del context.warnings[warnings:]  # those of the model that does not answer
+        context.input = given
         return await _made_by(model, budget, context, substitute)
     finally:
         current_budgets.reset(token)
@@ -49,6 +51,11 @@ async def call_with_budgets(
 
 def _forget(budget: Budget, context: CallContext, end: CallEnd) -> None:
     budget.forget_call(context)
+
+
+def _refusal_of_group(error: FallbackExhaustedError) -> BudgetExceededError | None:
+    """Returns the first error of a budget that kept a group of models from asking a member."""
+    return next((each.error for each in error.causes if isinstance(each.error, BudgetExceededError)), None)
 
 
 def _refusing(budgets: Sequence[Budget], error: BudgetExceededError, context: CallContext) -> Budget | None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from ..engine import remaining
-from ..engine.exchange import Exchange, whole_content
+from ..engine.exchange import Exchange
+from ..engine.response_reading import whole_content
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError
 from ..middleware import Deadline, Retry
 from ..ports import Address, Attempt, Body, CallContext, Operation, Runtime, interruptible

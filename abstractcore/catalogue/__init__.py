@@ -8,7 +8,7 @@ A scripted model needs prices alone: modules are imported on first use.
 from ..lazy_modules import LazyImports as _LazyImports
 
 with _LazyImports(globals()):
-    from .catalogue import FileCatalogue as FileCatalogue, config_file_path as config_file_path
+    from .catalogue import FileCatalogue as FileCatalogue
     from .documents import (
         Document as Document,
         document as document,

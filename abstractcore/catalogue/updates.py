@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from ..errors import ConfigurationError
-from .catalogue import exists
+from ..user_folders import exists
 from .documents import MAX_BYTES, Document, document, read_document
 from .provider_file import CatalogueProvider
 from .provider_models import ProviderModels

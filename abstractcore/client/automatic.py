@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError, InvalidInputError
-from ..ports import HasModelExamples, KnownUrl, Provider, ProviderConfig
+from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError, InvalidInputError, PluginError
+from ..ports import HasModelExamples, KnownUrl, ProviderConfig
 from ..routing import Routing
+from ..schema.base_error import one_line
 from ..scrubbing import shown_url
 from .groups import ChosenMembers
 from .llm import LLM
@@ -43,6 +44,8 @@ class ProviderState:
     models: tuple[str, ...] | None = None
     example: str | None = None
     """The name of a model, as documentation has it."""
+    problem: str | None = None
+    """Why it cannot be used as it is set up in the environment or the configuration, if it is set up at all."""
 
     @property
     def answers(self) -> bool:
@@ -59,7 +62,8 @@ def provider_states(services: Services | None = None, *, timeout: float = _PROBE
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
     seconds(timeout, "timeout")
-    states = [_state(name, services) for name in services.registry.providers if name not in _HIDDEN]
+    empty = Services(environment={}, registry=services.registry, catalogue=services.catalogue)
+    states = [_state(name, services, empty) for name in services.registry.providers if name not in _HIDDEN]
     servers = [each for each in states if _is_on_this_machine(each.address) and not each.needs_key]
     if not servers:
         return states
@@ -80,14 +84,18 @@ def _without_records(services: Services) -> Services:
 
 
 def choose(
-    services: Services, create: Callable[..., LLM], options: Mapping[str, Any], *, timeout: float = _PROBE_SECONDS
+    services: Services,
+    create: Callable[[str, Mapping[str, Any]], LLM],
+    options: Mapping[str, Any],
+    *,
+    timeout: float = _PROBE_SECONDS,
 ) -> ChosenMembers:
     """Returns the best model that is there, with the reason. Blocks, for as long as servers on this machine are asked.
 
     Raises `ConfigurationError` if there is none.
     """
     name, reason = configured_choice(services) or _found(provider_states(services, timeout=timeout))
-    llm = create(name, **options)
+    llm = create(name, options)
     return ChosenMembers([llm], [llm], Routing(), reason)
 
 
@@ -108,56 +116,61 @@ def configured_choice(services: Services) -> tuple[str, str] | None:
 
 def _found(states: list[ProviderState]) -> tuple[str, str]:
     """Returns the name of the best model, and the reason. Of one vendor with several formats, the plain name counts."""
-    with_key = [each for each in states if each.needs_key and each.has_key and each.example is not None]
+    with_key = [each for each in states if each.needs_key and each.has_key]
     for each in sorted(with_key, key=lambda each: "-" in each.name):
-        return f"{each.name}/{each.example}", f"since the environment has a key of {each.name}"
+        if each.example is not None:
+            return f"{each.name}/{each.example}", f"since the environment has a key of {each.name}"
+    unusable = [f"{each.name} has no model that is known here" for each in with_key]
+    unusable += [f"{each.name} cannot be used: {each.problem}" for each in states if each.problem is not None]
+    why = "".join(f"; {each}" for each in unusable)
     for each in states:
         if each.models:
-            return f"{each.name}/{each.models[0]}", f"since {each.name} answers at {each.address}"
+            return f"{each.name}/{each.models[0]}", f"since {each.name} answers at {each.address}{why}"
     if any(each.name == _EMBEDDED for each in states):
-        return _EMBEDDED, "since there is no key and no server on this machine"
+        return _EMBEDDED, f"since there is no {'usable ' if why else ''}key and no server on this machine{why}"
     raise ConfigurationError(
         "no model was found: no key in the environment, no server on this machine, and no embedded model.",
         hint="Name one: create_llm('PROVIDER/MODEL').",
     )
 
 
-def _state(name: str, services: Services) -> ProviderState:
+def _state(name: str, services: Services, empty: Services) -> ProviderState:
+    """Returns what there is of a provider; `empty` are services without an environment."""
     provider = services.registry.provider(name, None)
     examples: Mapping[str, str] = provider.model_examples if isinstance(provider, HasModelExamples) else {}
-    needs_key = _needs_key(provider, services)
-    llm = _connected(name, services)
-    url = llm.endpoint.url if llm is not None and isinstance(llm.endpoint, KnownUrl) else None
+    unset = _failure(partial(provider.connect, ProviderConfig(name, _ANY_MODEL), empty))
+    needs_key = isinstance(unset, AuthenticationError)
+    made: list[LLM] = []
+    failure = _failure(lambda: made.append(_any_model(name, services)))
+    url = made[0].endpoint.url if made and isinstance(made[0].endpoint, KnownUrl) else None
+    of_all = _failure(lambda: services.configuration)
+    is_set_up = not isinstance(failure, AuthenticationError) and str(failure) not in (str(unset), str(of_all))
     return ProviderState(
         name,
         provider.summary,
         needs_key=needs_key,
-        has_key=needs_key and llm is not None,
+        has_key=needs_key and bool(made),
         address=None if url is None else shown_url(url),
         example=next(iter(examples.values()), None),
+        problem=one_line(failure.message) if failure is not None and is_set_up else None,
     )
 
 
-def _needs_key(provider: Provider, services: Services) -> bool:
-    """Returns whether the provider cannot be connected without a key."""
-    empty = Services(environment={}, registry=services.registry, catalogue=services.catalogue)
+def _failure(connect: Callable[[], object]) -> AbstractCoreError | None:
+    """Returns the error of a provider that cannot be connected; one of a plugin is a `PluginError`."""
     try:
-        provider.connect(ProviderConfig(provider.name, _ANY_MODEL), empty)
-    except AuthenticationError:
-        return True
-    except AbstractCoreError:
-        return False
-    return False
+        connect()
+    except AbstractCoreError as error:
+        return error
+    except Exception as error:
+        return PluginError(f"{type(error).__name__}: {error}")
+    return None
 
 
-def _connected(name: str, services: Services) -> LLM | None:
-    """Returns an LLM of the provider; None if a key or a setting is missing."""
+def _any_model(name: str, services: Services, **options: Any) -> LLM:
     from .factory import create_llm
 
-    try:
-        return create_llm(name, _ANY_MODEL, services=services)
-    except AbstractCoreError:
-        return None
+    return create_llm(name, _ANY_MODEL, services=services, **options)
 
 
 def _is_on_this_machine(address: str | None) -> bool:
@@ -166,11 +179,8 @@ def _is_on_this_machine(address: str | None) -> bool:
 
 def _models(services: Services, timeout: float, name: str) -> tuple[str, ...] | None:
     """Returns the models of a server; None if it does not answer in time."""
-    from .factory import create_llm
-
     try:
-        llm = create_llm(name, _ANY_MODEL, services=services, max_retries=0)
-        found = llm.operate("list_models", timeout=timeout)
+        found = _any_model(name, services, max_retries=0).operate("list_models", timeout=timeout)
         return tuple(found.value.names)
     except AbstractCoreError:
         return None

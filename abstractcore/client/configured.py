@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..engine import credentials_of_endpoint
 from ..errors import AbstractCoreError, AuthenticationError, UnknownProviderError
-from ..ports import ProviderConfig
+from ..ports import KnownAddress, ProviderConfig
 from ..registry import did_you_mean, nearest_names
-from .option_values import merge_options
+from ..scrubbing import Secrets
+from .option_values import layered, merge_options
 from .services import Services
 
 if TYPE_CHECKING:
-    from ..configuration import Configuration
+    from ..configuration import Configuration, ConfiguredProvider
 
 T = TypeVar("T")
 _WORD = re.compile(r"\w+")
 _DEFAULT = "default"
-_COMMAND_SECONDS = 30.0
 
 
 class NamedArguments(NamedTuple):
@@ -42,7 +42,7 @@ def named_arguments(
         settings = configuration.llms[name]
         own = {"limits": settings.limits, "routing": settings.routing}
         defaults = {**settings.options, **{key: each for key, each in own.items() if each is not None}}
-        merged = merge_options(defaults, arguments.options)
+        merged = layered(defaults, arguments.options)
         if settings.budget is not None:
             merged["budgets"] = [*(arguments.options.get("budgets") or ()), settings.budget]
         target, model = settings.provider or settings.model, settings.model if settings.provider else None
@@ -68,65 +68,58 @@ class ProviderDefaults(NamedTuple):
 def provider_defaults(provider: str, options: Mapping[str, Any], services: Services) -> ProviderDefaults:
     """Returns the options of an LLM of a provider, with those of its table; what is given has precedence.
 
-    Raises `ConfigurationError` for a variable of the environment that has no key.
+    Raises `AuthenticationError` for a variable of the environment that has no key.
     """
-    configuration = services.configuration
-    settings = configuration.providers.get(provider)
+    settings = services.configuration.providers.get(provider)
     if settings is None:
         return ProviderDefaults(merge_options({}, options), None)
-    merged = merge_options(settings.options, options)
-    if settings.limits is not None:
-        merged.setdefault("limits", settings.limits)
+    merged = {**({} if settings.limits is None else {"limits": settings.limits}), **layered(settings.options, options)}
     if settings.headers:
-        merged["headers"] = {**settings.headers, **(options.get("headers") or {})}
-    if settings.api_key_env is not None and not merged.get("api_key"):
-        merged["api_key"] = services.environment.get(settings.api_key_env, "")
-        if not merged["api_key"]:
-            hint = f"Set {settings.api_key_env}, or name another variable: not the key itself."
-            path = ("providers", provider, "api_key_env")
-            raise configuration.error("there is no such variable in the environment", *path, hint=hint)
-    if settings.api_key_command and not merged.get("api_key") and not _has_key(provider, services):
-        merged["api_key"] = KeyCommand(provider, settings.api_key_command)
-    return ProviderDefaults(merged, settings.base_url)
+        given = (settings.headers, settings.options.get("headers"), options.get("headers"))
+        if all(isinstance(each, Mapping) for each in given if each is not None):  # others are refused later
+            merged["headers"] = {name: value for each in given if each for name, value in each.items()}
+    if not merged.get("api_key"):
+        key = _key(provider, settings, merged, services)
+        merged |= {} if key is None else {"api_key": key}
+    return ProviderDefaults(merge_options({}, merged), settings.base_url)
 
 
-def _has_key(provider: str, services: Services) -> bool:
-    """Returns whether the environment has a key of the provider."""
+def _key(
+    provider: str, settings: ConfiguredProvider, options: Mapping[str, Any], services: Services
+) -> str | Callable[[], str] | None:
+    """Returns the key that the table of a provider names, or the function that runs its command; None without any."""
+    if settings.api_key_env is not None:
+        key = services.environment.get(settings.api_key_env)
+        if key:
+            return key
+        hint = f"Set {settings.api_key_env}, or name another variable: not the key itself."
+        place = ("providers", provider, "api_key_env")
+        error = services.configuration.error("there is no such variable in the environment", *place, hint=hint)
+        raise AuthenticationError(error.message, provider=provider, hint=hint)
+    if settings.api_key_command and not _has_key(provider, settings, options, services):
+        from .key_commands import KeyCommand
+
+        new = KeyCommand(provider, settings.api_key_command)
+        return services.key_commands.setdefault(provider, new).for_llm()
+    return None
+
+
+def _has_key(provider: str, settings: ConfiguredProvider, options: Mapping[str, Any], services: Services) -> bool:
+    """Returns whether the environment, or an option, has a key of the provider, which may need none."""
+    if callable(options.get("access_token")):
+        return True
+    chosen = services.registry.provider(provider, None)
+    own = {name: options[name] for name in chosen.options if options.get(name) is not None}
+    config = ProviderConfig(provider, "any", options.get("base_url"), None, own, default_url=settings.base_url)
     try:
-        services.registry.provider(provider, None).connect(ProviderConfig(provider, "any"), services)
+        session = chosen.connect(config, services)
     except AuthenticationError:
         return False
     except AbstractCoreError:
         return True
-    return True
-
-
-class KeyCommand:
-    """A command that prints the API key of a provider; run when the first request needs it."""
-
-    def __init__(self, provider: str, command: tuple[str, ...]) -> None:
-        self._provider = provider
-        given = [*command]
-        self._command = given if len(given) > 1 else shlex.split(given[0])
-
-    def __call__(self) -> str:
-        """Returns the key; blocks. Raises `AuthenticationError` if the command fails, or prints none."""
-        import subprocess
-
-        shown = " ".join(self._command)
-        try:
-            done = subprocess.run(
-                self._command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_COMMAND_SECONDS
-            )
-            problem = f"exit status {done.returncode}: {done.stderr.strip()[:200]}" if done.returncode else None
-        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            done, problem = None, str(error)
-        key = "" if done is None or problem else done.stdout.strip()
-        if not key:
-            hint = f"api_key_command of [providers.{self._provider}] has to print the key."
-            message = f"the command {shown!r} gave no key: {problem or 'it printed nothing'}"
-            raise AuthenticationError(message, provider=self._provider, hint=hint)
-        return key
+    secrets = Secrets()
+    credentials_of_endpoint(session.endpoint, secrets)
+    return not secrets.is_empty or not isinstance(session.endpoint, KnownAddress)
 
 
 def create_as_configured(
@@ -153,22 +146,32 @@ def _located(
     error: AbstractCoreError, arguments: NamedArguments, given: Mapping[str, Any], configuration: Configuration
 ) -> AbstractCoreError:
     """Returns the error, or one with the place in the file, if it is about a value there."""
-    tables: list[tuple[tuple[str, ...], Mapping[str, Any]]] = [
-        (("llm", name), configuration.llms[name].options) for name in arguments.names
-    ]
-    provider = error.provider or (arguments.provider if isinstance(arguments.provider, str) else "").partition("/")[0]
-    if provider in configuration.providers:
-        tables.append((("providers", provider), configuration.providers[provider].options))
     words = _WORD.findall(getattr(error, "path", None) or error.message)
-    for place, options in tables:
-        for option in options:
-            if option not in given and option in words:
-                message = error.message.removeprefix(f"{option}: ")
-                return configuration.error(message, *place, "options", option, hint=error.hint)
+    for *place, option in _values(error, arguments, configuration):
+        if option not in given and option in words:
+            message = error.message.removeprefix(f"{option}: ")
+            return configuration.error(message, *place, option, hint=error.hint)
     if isinstance(error, UnknownProviderError):
+        asked = arguments.provider
+        models = asked if isinstance(asked, list) else [asked or _name(arguments)]
+        near = nearest_names(next((each for each in models if repr(each) in error.message), ""), configuration.llms)
+        hint = did_you_mean(near) if near else error.hint
         if arguments.names:
             key = "models" if isinstance(arguments.provider, list) else "model"
-            return configuration.error(error.message, "llm", arguments.names[-1], key, hint=error.hint)
-        near = nearest_names(_name(arguments), configuration.llms)
-        error.hint = did_you_mean(near) if near else error.hint
+            return configuration.error(error.message, "llm", arguments.names[-1], key, hint=hint)
+        error.hint = hint
     return error
+
+
+def _values(
+    error: AbstractCoreError, arguments: NamedArguments, configuration: Configuration
+) -> Iterator[tuple[str, ...]]:
+    """Yields the places of values in the file that the arguments were made of."""
+    for name in arguments.names:
+        yield from (("llm", name, "options", option) for option in configuration.llms[name].options)
+    provider = error.provider or (arguments.provider if isinstance(arguments.provider, str) else "").partition("/")[0]
+    if provider in configuration.providers:
+        settings = configuration.providers[provider]
+        yield from (("providers", provider, "options", option) for option in settings.options)
+        if settings.base_url is not None:
+            yield "providers", provider, "base_url"

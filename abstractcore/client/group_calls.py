@@ -16,7 +16,7 @@ from ..errors import (
     MemberFailure,
     UnsupportedOptionError,
 )
-from ..ports import Answer, BilledResponse, CallContext, MeteredStream, OperationResult
+from ..ports import Answer, BilledResponse, CallContext, CallEnd, MeteredStream, OperationResult
 from ..ports.middleware import call_in
 from ..routing import RoutedCall, Router
 from ..schema import CallWarning, ModelCall, ModelReply
@@ -62,6 +62,7 @@ class _GroupCall:
         self._given = context.input
         self._headers = context.headers
         self._operation = context.operation
+        self._pricing = context.pricing
         self._warnings = len(context.warnings)
         self._attempts = len(context.attempts)
         self._only_model = None if context.operation.takes_call else self._model_of(context.operation.name)
@@ -79,8 +80,8 @@ class _GroupCall:
         answer, branch = routed.value
         await self._join(branch)
         if not isinstance(answer, ModelReply | OperationResult):
-            end = self._router.hold(routed.member)
-            context.at_end.append(lambda _: end())
+            end = self._router.hold(routed.member, context.runtime)
+            context.at_end.append(lambda ended: end(None if self._is_over() else _error_of(ended)))
         warning = self._warning(routed)
         if warning is not None:
             context.warnings.append(warning)
@@ -111,6 +112,7 @@ class _GroupCall:
     def _restore(self, context: CallContext) -> None:
         """Sets what a member has changed."""
         context.input, context.headers, context.operation = self._given, self._headers, self._operation
+        context.pricing, context.asked, context.key_is_renewed = self._pricing, None, False
         context.begin_by = context.longest_pause = None
         context.decisions = ()
         del context.warnings[self._warnings :]
@@ -190,7 +192,7 @@ class _GroupCall:
         first, member = routed.first, routed.member
         sent, requested = f"{member.provider}/{member.model}", f"{first.provider}/{first.model}"
         why = "; ".join(map(_reason, routed.failures)) or f"{requested} was late"
-        message = self._context.secrets.text(f"{sent} answered: {why}")
+        message = self._context.secrets.text(f"{routed.name} answered: {why}")
         return CallWarning("model_substituted", "model", message, requested, sent)
 
 
@@ -224,6 +226,11 @@ def _add(context: CallContext, branch: CallContext, base: _Sizes, streamed: Sequ
     billed = (*branch.responses[base.responses :], *streamed)
     context.responses += (each._replace(attempt=each.attempt + shift) for each in billed)
     context.lost += (each._replace(attempt=each.attempt + shift) for each in branch.lost[base.lost :])
+
+
+def _error_of(ended: CallEnd) -> AbstractCoreError | None:
+    """Returns the error that a call failed with, not one that its user ended."""
+    return ended.error if ended.outcome == "failed" and isinstance(ended.error, AbstractCoreError) else None
 
 
 def _tokens(call: ModelCall | None) -> int:

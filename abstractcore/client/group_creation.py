@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from ..errors import AbstractCoreError, AuthenticationError, InvalidInputError
 from ..middleware import AroundAttempts
@@ -42,20 +42,10 @@ def create_group(
     if model is not None:
         raise InvalidInputError("a group has a list of models only", path="model")
     routing, members = Routing.of(options.get("routing")), checked_members(provider)
-    names = OptionNames(GROUP, CREATE_OPTIONS)
-    check_group_options(options)
-    names.check(options, LLM_OPTIONS, "a group of models", services.registry.capabilities)
-    given = checked_options(merge_options({}, options), services)
-    secrets = Secrets(credentials_of(given))
-    scrub_logs(secrets)
-
-    def create(name: str, **more: Any) -> LLM:
-        return arguments.create(name, services=services, **more)
-
-    llms, owned, warnings = created_members(members, create, _member_options(given, members))
-
-    chosen = ChosenMembers(llms, owned, routing)
-    return _group_of(GROUP, group_name(llms), chosen, names, given, services, secrets, arguments, warnings)
+    given = _GroupOptions.of(GROUP, "a group of models", options, services)
+    create = partial(_create_member, arguments, services)
+    llms, owned, warnings = created_members(members, create, _member_options(given.values, members))
+    return _group_of(given, group_name(llms), ChosenMembers(llms, owned, routing), services, arguments, warnings)
 
 
 def create_auto(model: str | None, services: Services, options: Mapping[str, Any], arguments: LLMArguments) -> LLM:
@@ -64,35 +54,48 @@ def create_auto(model: str | None, services: Services, options: Mapping[str, Any
 
     if model is not None:
         raise InvalidInputError("the model is chosen", path="model", hint="Leave it out, or name its provider.")
-    names = OptionNames(AUTO, CREATE_OPTIONS)
-    check_group_options(options)
-    names.check(options, LLM_OPTIONS, "create_llm('auto')", services.registry.capabilities)
-    given = checked_options(merge_options({}, options), services)
-    secrets = Secrets(credentials_of(given))
-    scrub_logs(secrets)
+    given = _GroupOptions.of(AUTO, "create_llm('auto')", options, services)
+    create = partial(_create_member, arguments, services)
+    members = cache(partial(choose, services, create, _member_options(given.values, ())))
+    return _group_of(given, AUTO, members, services, arguments)
 
-    def create(name: str, **more: Any) -> LLM:
-        return arguments.create(name, services=services, **more)
 
-    members = cache(partial(choose, services, create, _member_options(given, ())))
-    return _group_of(AUTO, AUTO, members, names, given, services, secrets, arguments)
+class _GroupOptions(NamedTuple):
+    """The checked options of a group."""
+
+    names: OptionNames
+    values: dict[str, Any]
+    secrets: Secrets
+
+    @classmethod
+    def of(cls, provider: str, what: str, options: Mapping[str, Any], services: Services) -> _GroupOptions:
+        names = OptionNames(provider, CREATE_OPTIONS)
+        check_group_options(options)
+        names.check(options, LLM_OPTIONS, what, services.registry.capabilities)
+        values = checked_options(merge_options({}, options), services)
+        secrets = Secrets(credentials_of(values))
+        scrub_logs(secrets)
+        return cls(names, values, secrets)
+
+
+def _create_member(arguments: LLMArguments, services: Services, name: str, options: Mapping[str, Any]) -> LLM:
+    return arguments.create(name, services=services, **options)
 
 
 def _group_of(
-    provider: str,
+    given: _GroupOptions,
     model: str,
     members: ChosenMembers | Callable[[], ChosenMembers],
-    names: OptionNames,
-    given: dict[str, Any],
     services: Services,
-    secrets: Secrets,
     arguments: LLMArguments,
     warnings: Sequence[CallWarning] = (),
 ) -> LLM:
+    names, values, secrets = given
+    provider = names.provider
     pricing, profile = without_prices(provider, model), ModelProfile()
 
     def pipelines(middleware: Sequence[Middleware], create: Callable[[str], LLM]) -> Pipelines:
-        connected, media = connections(given, services), media_options(given)
+        connected, media = connections(values, services), media_options(values)
         return GroupPipelines(
             provider, model, members, pricing, services, connected, middleware, media, secrets, create
         )
@@ -106,7 +109,7 @@ def _group_of(
         return "+".join(settings_digest(each.options, session, services.configuration) for each, session in found)
 
     return assembled(
-        names, given, LLM_OPTIONS, services, pricing, profile, pipelines, arguments, settings, warnings=warnings
+        names, values, LLM_OPTIONS, services, pricing, profile, pipelines, arguments, settings, warnings=warnings
     )
 
 
@@ -114,15 +117,16 @@ def _member_options(given: Mapping[str, Any], members: Sequence[object]) -> dict
     """Returns the options of a group for the members that it creates: connections, retries, files, and the attempts'
     part of middleware. Defaults of calls and budgets are the group's own.
     """
-    chosen = {name: each for name, each in given.items() if name in LLM_OPTIONS - DEFAULTS - {*BACKEND_OPTIONS}}
-    for name in ("budgets", "routing"):
-        chosen.pop(name, None)
-    rings = [each for each in chosen.pop("middleware", ()) if hasattr(each, "around_attempt")]
-    if rings and any(isinstance(each, LLM) for each in members):
-        hint = "Give the middleware to create_llm of that LLM, or list its name."
-        what = "a group has no part in the attempts of an LLM that was created before"
-        raise InvalidInputError(what, path="middleware", hint=hint)
-    return {**chosen, "middleware": [AroundAttempts(each) for each in rings]} if rings else chosen
+    own = DEFAULTS | {*BACKEND_OPTIONS, "budgets", "routing", "middleware"}
+    chosen = {name: each for name, each in given.items() if name in LLM_OPTIONS - own}
+    rings = [AroundAttempts(each) for each in given.get("middleware") or () if hasattr(each, "around_attempt")]
+    if rings:
+        chosen["middleware"] = rings
+    if chosen and any(isinstance(each, LLM) for each in members):
+        hint = "Give it to create_llm of that LLM, or list its name."
+        what = "a group has no part in the requests of an LLM that was created before"
+        raise InvalidInputError(what, path=next(iter(chosen)), hint=hint)
+    return chosen
 
 
 def checked_members(given: object) -> list[object]:
@@ -137,17 +141,20 @@ def checked_members(given: object) -> list[object]:
     if len({*llms}) < len(llms):
         raise InvalidInputError("an LLM is listed twice", path="provider")
     for index, each in enumerate(members):
-        path = f"provider[{index}]"
         if isinstance(each, Mapping):
-            members[index] = Member.of(cast("Mapping[str, Any]", each), path)
+            members[index] = Member.of(cast("Mapping[str, Any]", each), f"provider[{index}]")
         elif isinstance(each, LLM):
-            if len(each.members) > 1 or each.provider in (GROUP, "auto"):
-                hint = "List the members of that group instead."
-                raise InvalidInputError("a group is no member of another one", path=path, hint=hint)
+            _check_no_group(each, index)
         elif not isinstance(each, str | Member):
             what = f"expected the name of a model, a Member or an LLM, got {shown(each)}"
-            raise InvalidInputError(what, path=path)
+            raise InvalidInputError(what, path=f"provider[{index}]")
     return members
+
+
+def _check_no_group(llm: LLM, index: int) -> None:
+    if llm.provider in (GROUP, AUTO):
+        hint = "List the members of that group instead."
+        raise InvalidInputError("a group is no member of another one", path=f"provider[{index}]", hint=hint)
 
 
 def group_name(llms: Sequence[LLM]) -> str:
@@ -164,7 +171,7 @@ def check_group_options(options: Mapping[str, Any]) -> None:
 
 
 def created_members(
-    given: Sequence[object], create: Callable[..., LLM], options: Mapping[str, Any]
+    given: Sequence[object], create: Callable[[str, Mapping[str, Any]], LLM], options: Mapping[str, Any]
 ) -> tuple[list[LLM], list[LLM], list[CallWarning]]:
     """Returns the members, those of them that were created here, and a warning for each that has no key.
 
@@ -174,13 +181,14 @@ def created_members(
     owned: list[LLM] = []
     failures: list[AbstractCoreError] = []
     warnings: list[CallWarning] = []
-    for each in given:
+    for index, each in enumerate(given):
         if isinstance(each, LLM):
             members.append(each)
             continue
         member = each if isinstance(each, Member) else Member(cast(str, each))
         try:
-            llm = create(member.model, **{**options, **member.create_options()})
+            llm = create(member.model, {**options, **member.create_options()})
+            _check_no_group(llm, index)
         except AuthenticationError as error:
             failures.append(error)
             why = f"{member.model} is left out of the group: {error}"

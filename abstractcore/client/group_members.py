@@ -85,9 +85,9 @@ class GroupMember:
         Raises `UnsupportedOptionError` for an operation that the provider does not have.
         """
         self.llm.check_open()
-        own = self._preparer.headers
-        context.headers = {**own, **headers} if own else headers
-        context.input = self.own_input(given)
+        defaults = self._preparer.headers
+        context.headers = {**defaults, **headers} if defaults else headers
+        own = context.input = self.own_input(given)
         context.decisions = ()
         limits = [each for each in (member_timeout, self.timeout) if each is not None]
         context.begin_by = context.runtime.now() + min(limits) if limits else None
@@ -95,6 +95,8 @@ class GroupMember:
         pipeline = self.pipelines.sync if sync else self.pipelines.asynchronous
         answer = await pipeline.take_over(context, self._operation(context.operation, given))
         context.begin_by = None
+        if context.input is own:  # middleware of the member has asked nothing else
+            context.asked = given
         return answer
 
     def own_input(self, given: AnyInput) -> AnyInput:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 from ..engine import Pipeline
 from ..errors import (
+    ConfigurationError,
     FallbackExhaustedError,
     MemberFailure,
     UnsupportedContentError,
@@ -22,7 +23,6 @@ from ..ports import (
     Pricing,
     ProviderSession,
     Runtime,
-    Transport,
 )
 from ..routing import Router, Routing
 from ..routing.router import member_names
@@ -58,8 +58,9 @@ class _NoFormat:
     """Stands for the wire format of a group, which sends nothing itself."""
 
     def encode(self, call: ModelCall) -> NoReturn:
-        """Is never called: each member encodes its own call."""
-        raise NotImplementedError
+        """Raises `ConfigurationError`: each member encodes its own call."""
+        hint = "Use that of one of its models: llm.members[0]."
+        raise ConfigurationError("a group of models has no wire format of its own.", hint=hint)
 
     decode = encode
 
@@ -190,20 +191,8 @@ class GroupPipelines(Pipelines):
         for each in () if self._chosen is None else self._chosen.owned:
             each.close()
 
-    def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
-        return GroupPipeline(
-            self,
-            self._session,
-            self._pricing,
-            runtime,
-            transport,
-            files=self.files,
-            middleware=self._middleware,
-            new_id=self.services.new_id,
-            clock=self.services.clock,
-            secrets=self.secrets,
-            tracer=self.services.records.tracer,
-        )
+    def _new_pipeline(self, *arguments: Any, **keywords: Any) -> Pipeline:
+        return GroupPipeline(self, *arguments, **keywords)
 
 
 class GroupPipeline(Pipeline):

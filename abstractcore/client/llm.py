@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, TracebackType
@@ -11,29 +11,26 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, ove
 from .. import schema
 from ..concurrency import drive
 from ..copying import check_picklable
-from ..engine import Pipeline
 from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
 from ..ports import (
-    Answer,
     BilledResponse,
-    CallContext,
     Charge,
     Endpoint,
     ModelProfile,
     ProviderSession,
-    Runtime,
     Transpiler,
 )
-from ..schema import CallWarning, GenerateResponse, ModelCall
+from ..schema import GenerateResponse, ModelCall
 from ..scrubbing import credentials_of
 from .data_methods import DataMethods
 from .decision_methods import DecisionMethods
 from .loop_methods import LoopMethods
-from .options import CallRequest, Output, ResumeRequest
-from .pipelines import Pipelines, PreparedRequest
+from .options import CallRequest, Output
+from .pipeline_methods import PipelineMethods
+from .pipelines import Pipelines
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
@@ -87,14 +84,12 @@ if TYPE_CHECKING:
     import typing_extensions
 
     from .. import capabilities, sessions
-    from . import group_members, llm_capabilities, message_inputs, stored_files, streams, voice
+    from . import llm_capabilities, stored_files, streams, voice
 else:
     typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
-    group_members = LazyModule("abstractcore.client.group_members")
     llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
     sessions = LazyModule("abstractcore.sessions")
-    message_inputs = LazyModule("abstractcore.client.message_inputs")
     stored_files = LazyModule("abstractcore.client.stored_files")
     streams = LazyModule("abstractcore.client.streams")
     voice = LazyModule("abstractcore.client.voice")
@@ -102,7 +97,7 @@ else:
 T = TypeVar("T")
 
 
-class LLM(DecisionMethods, LoopMethods, DataMethods):
+class LLM(DecisionMethods, LoopMethods, DataMethods, PipelineMethods):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
@@ -338,10 +333,17 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
 
     @property
     def files(self) -> stored_files.StoredFiles:
-        """The files that were uploaded to the provider's file store for this account; see `file_store`."""
+        """The files that were uploaded to the provider's file store for this account; see `file_store`. Raises
+        `ConfigurationError` for a group of models, of which each has its own.
+        """
         from .stored_files import StoredFiles
 
         self.check_open()
+        if len(self.members) > 1:
+            hint = "Use those of each model: llm.members[0].files."
+            raise ConfigurationError("a group of models has no files of its own.", hint=hint)
+        if self.members[0] is not self:
+            return self.members[0].files
         return StoredFiles(self.provider, self._pipelines, self._preparer.headers)
 
     @overload
@@ -439,73 +441,6 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
     def members(self) -> Sequence[LLM]:
         """The LLMs that calls are shared among: of a group of models its members, otherwise this one alone."""
         return self._pipelines.members or (self,)
-
-    def prepared(self, prompt: str | None, request: Mapping[str, Any], *, stream: bool = False) -> PreparedRequest:
-        """Returns a request that may have a `response_model`, for code that chooses the pipeline."""
-        options = {**request}
-        response_model = options.pop("response_model", None)
-        return self._preparer.request(prompt, response_model, cast("CallRequest", options), self, stream=stream)
-
-    def answered_in(
-        self, runtime: Runtime, prompt: str | None, request: Mapping[str, Any]
-    ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
-        """Returns the response to a request, in sync or in async calls: those of `runtime`."""
-        is_sync = runtime is self._pipelines.services.sync_runtime
-        return self.prepared(prompt, request).response(self.pipeline(sync=is_sync))
-
-    def counted_in(
-        self, pipeline: Pipeline, prompt: str | None, request: Mapping[str, Any]
-    ) -> Coroutine[Any, Any, schema.TokenCount]:
-        """Returns the count of the tokens of a request, as `count_tokens` does, in sync or in async calls."""
-        from .operations import count_tokens
-
-        return count_tokens(self._pipelines, pipeline, self.prepared(prompt, request))
-
-    def resumption(
-        self,
-        loop: schema.ToolLoop,
-        answers: Sequence[schema.ToolAnswer],
-        request: Mapping[str, Any],
-        *,
-        stream: bool = False,
-    ) -> PreparedRequest:
-        """Returns the continuation of a tool loop as `resume` makes it, for code that chooses the pipeline."""
-        options = {**request}
-        response_model = options.pop("response_model", None)
-        return self._preparer.resumption(
-            loop, answers, response_model, cast("ResumeRequest", options), self, stream=stream
-        )
-
-    def pipeline(self, *, sync: bool) -> Pipeline:
-        """Returns the pipeline of sync or async calls, for code that is written once for both."""
-        return self._pipelines.sync if sync else self._pipelines.asynchronous
-
-    def read_messages(self, messages: Sequence[message_inputs.MessageInput]) -> tuple[schema.Message, ...]:
-        """Returns the messages of what the option `messages` of a call takes."""
-        return self._preparer.messages(messages)
-
-    def openai_messages(self, messages: Sequence[schema.Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
-        """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""
-        return self._preparer.openai_messages(messages)
-
-    async def take_over(self, context: CallContext, *, sync: bool) -> Answer:
-        """Makes a chat that another LLM has begun, of sync or async code: it becomes a call of this model."""
-        self.check_open()
-        pipeline = self.pipeline(sync=sync)
-        if context.input.provider != self.provider:
-            context.headers = self._preparer.headers  # those of the call may be credentials of the other provider
-        context.call = context.call.with_(provider=self.provider, model=self.model)
-        return await pipeline.take_over(context)
-
-    def as_member(self) -> group_members.GroupMember:
-        """Returns this LLM as a group of models calls it."""
-        from .group_members import GroupMember
-
-        return GroupMember(self, self._pipelines, self._preparer)
-
-    def check_open(self) -> None:
-        """Raises `ConfigurationError` if it is closed."""
-        self._preparer.check_open()
 
 
 def settings_of(llm: LLM) -> tuple[LLMArguments, ProviderSession]:

@@ -69,9 +69,15 @@ _MAX_SECONDS = 366 * 86400
 
 
 def merge_options(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
+    """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default."""
+    both = layered(defaults, options)
+    return {name: value for name, value in both.items() if value is not None or name == "timeout"}
 
-    Tags are merged too, and policies and histories for kinds of files.
+
+def layered(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns options over defaults, with None where it was given: further defaults below these do not hold then.
+
+    Tags are merged, and policies and histories for kinds of files.
     """
     both = {**defaults, **options}
     for name, by_kind in (("media_policy", media_policy), ("media_history", media_history)):
@@ -79,7 +85,7 @@ def merge_options(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> di
             both[name] = {**by_kind(defaults[name]), **options[name]}
     if "tags" in defaults and isinstance(options.get("tags"), Mapping):
         both["tags"] = {**defaults["tags"], **options["tags"]}
-    return {name: value for name, value in both.items() if value is not None or name == "timeout"}
+    return both
 
 
 def sampling(options: Mapping[str, Any]) -> Sampling:

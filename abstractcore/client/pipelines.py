@@ -217,10 +217,10 @@ class Pipelines:
             _log.exception("closing the session of a provider failed")
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
-        credentials_of_endpoint(self.session.endpoint, self.secrets)
-        return Pipeline(
-            self.session,
-            self.pricing,
+        credentials_of_endpoint(self._session.endpoint, self.secrets)
+        return self._new_pipeline(
+            self._session,
+            self._pricing,
             runtime,
             transport,
             files=self.files,
@@ -230,6 +230,9 @@ class Pipelines:
             secrets=self.secrets,
             tracer=self.services.records.tracer,
         )
+
+    def _new_pipeline(self, *arguments: Any, **keywords: Any) -> Pipeline:
+        return Pipeline(*arguments, **keywords)
 
     def _call_files(self) -> CallFiles:
         captioner, options = None, self.media_options

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ..engine import InTime, OutputReader, Prepared, refuse_losses
+from ..engine import OutputReader
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, output_type
-from ..ports import AnyInput, MessageReader, Operation, Runtime
+from ..ports import AnyInput, MessageReader, Operation
 from ..ports.middleware import with_call
 from ..schema import (
     CallWarning,
     GenerateResponse,
-    MediaPart,
-    MediaProgress,
     Message,
     Modality,
     ModelCall,
-    OutputSchema,
 )
 from ..schema.base_error import shown
 from .option_names import OptionNames
 from .option_values import (
-    build_call,
     check_forced_tool,
     extra_headers,
     interruption_of,
@@ -46,12 +42,12 @@ from .pipelines import (
     PreparedRequest,
     missing_modalities,
 )
+from .requested_calls import RequestedCall, prepared_call, request_of
 
 if TYPE_CHECKING:
     from ..files.loading import MediaInput
     from ..registry import Registry
     from ..schema import HostedTool, OperationInput, ToolAnswer, ToolLoop, ToolSpec
-    from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
     from ..verification.quoted_output import QuotedOutput
     from .call_tools import CallTools
@@ -138,7 +134,7 @@ class RequestPreparer:
         tools = self._tools(request.get("tools"), options, run_tools, deps)
         if tools is None and run_tools:
             warnings = (*warnings, _NO_TOOLS)
-        requested = _RequestedCall(
+        requested = RequestedCall(
             provider=self._provider,
             pipelines=self._pipelines,
             prompt=prompt,
@@ -277,13 +273,13 @@ class RequestPreparer:
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         self._check_model(call, "call", self._hint_of_model)
-        prepared = _prepared_call(
+        prepared = prepared_call(
             scoped_call(call if call.stream == stream else call.with_(stream=stream)),
             self._unused,
             self.headers,
             self._priority,
         )
-        return _request_of(prepared, seconds(timeout, "timeout"))
+        return request_of(prepared, seconds(timeout, "timeout"))
 
     def operation(
         self, name: str, prompt: str | None, arguments: Mapping[str, Any], request: CallRequest, llm: object
@@ -305,7 +301,7 @@ class RequestPreparer:
         given = input_without_call(operation, arguments, content, values)
         headers = _headers(self.headers, options.get("headers"))
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
-        prepared = _request_of(_prepared_call(given, warnings, headers, priority(options.get("priority"))), timeout)
+        prepared = request_of(prepared_call(given, warnings, headers, priority(options.get("priority"))), timeout)
         return operation, prepared._replace(interruption=interruption_of(request))
 
     def given_operation(
@@ -333,8 +329,8 @@ class RequestPreparer:
 
     def _given_input(self, given: OperationInput, timeout: float | None) -> PreparedRequest:
         self._check_model(given, "call", self._hint_of_model)
-        prepared = _prepared_call(scoped_call(given), self._unused, self.headers, self._priority)
-        return _request_of(prepared, seconds(timeout, "timeout"))
+        prepared = prepared_call(scoped_call(given), self._unused, self.headers, self._priority)
+        return request_of(prepared, seconds(timeout, "timeout"))
 
     @property
     def _hint_of_model(self) -> str:
@@ -348,84 +344,6 @@ class RequestPreparer:
                 path=f"{path}.model",
                 hint=hint,
             )
-
-
-class _RequestedCall(NamedTuple):
-    """The content of a request, its `options` with the defaults of the LLM, and what it brings along.
-
-    `timeout` is in seconds, for files and tool servers too.
-    """
-
-    provider: str
-    pipelines: Pipelines
-    prompt: str | None
-    messages: tuple[Message, ...]
-    system_prompt: str | None
-    media: Sequence[MediaInput]
-    tools: CallTools | None
-    output: OutputSchema | None
-    options: Mapping[str, Any]
-    stream: bool
-    timeout: float | None
-    headers: Mapping[str, str]
-    warnings: tuple[CallWarning, ...]
-    on_media_progress: Callable[[MediaProgress], object] | None
-    priority: int
-
-    async def prepare(self, runtime: Runtime) -> Prepared:
-        """Returns the call with the content of its files and the tools of its servers.
-
-        Raises `MediaError`, `ToolServerError` and the errors of `build_call`.
-        """
-        files = await self._files(runtime)
-        found, served_warnings = (None, ()) if self.tools is None else await self.tools.complete(runtime, self.timeout)
-        call = build_call(
-            provider=self.provider,
-            model=self.pipelines.model,
-            prompt=self.prompt,
-            messages=self.messages,
-            system_prompt=self.system_prompt,
-            media=files,
-            tools=() if found is None else found.specs,
-            output=self.output,
-            options=self.options,
-            stream=self.stream,
-        )
-        tools = None if found is None else found.tools
-        warnings = (*served_warnings, *self.warnings)
-        return _prepared_call(call, warnings, self.headers, self.priority, tools, self.on_media_progress)
-
-    async def _files(self, runtime: Runtime) -> Sequence[MediaPart]:
-        if not self.media:
-            return ()
-        load = self.pipelines.media_loader().load
-        async with InTime(runtime, self.timeout):
-            return await runtime.call(load, self.media, kind="files")
-
-
-def _prepared_call(
-    given: AnyInput,
-    warnings: tuple[CallWarning, ...],
-    headers: Mapping[str, str],
-    priority: int,
-    tools: Mapping[str, Tool[..., Any]] | None = None,
-    on_media_progress: Callable[[MediaProgress], object] | None = None,
-) -> Prepared:
-    """Returns a call, or another input, that can be sent; raises `UnsupportedOptionError` for warnings of losses if it
-    is strict.
-    """
-    if given.strict:
-        refuse_losses(warnings, given)
-    return Prepared(given, warnings, headers, tools=tools, on_media_progress=on_media_progress, priority=priority)
-
-
-def _request_of(prepared: Prepared, timeout: float | None) -> PreparedRequest:
-    """Returns the request of an input that is built."""
-
-    async def prepare(runtime: Runtime) -> Prepared:
-        return prepared
-
-    return PreparedRequest(prepare, timeout)
 
 
 def _check_stream(stream: object) -> None:

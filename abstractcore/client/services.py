@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
-from ..catalogue.catalogue import FileCatalogue, config_file_path, exists
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.functions import spare_cores
 from ..copying import NotCopied
@@ -26,6 +25,7 @@ from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
 from ..schema.base_error import install_hint, shown
 from ..telemetry import Recorder, Records, Subscriber, Subscription, default_recorder
+from ..user_folders import config_file_path, exists
 from . import option_values
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..concurrency.process_pool import ProcessPool
     from ..files import loading
     from ..transport import aiohttp_http, pycurl_http
+    from . import key_commands
 else:
     aiohttp_http = LazyModule("abstractcore.transport.aiohttp_http")
     pycurl_http = LazyModule("abstractcore.transport.pycurl_http")
@@ -93,6 +94,8 @@ class Services(NotCopied):
         self.records = Recorder()
         self.usual_sizes: dict[Any, Any] = {}
         """What budgets have learned about requests of models."""
+        self.key_commands: dict[str, key_commands.KeyCommand] = {}
+        """The commands of the configuration that have printed keys, by provider."""
         self.random = random
         self.new_id = new_id or new_trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
@@ -194,6 +197,8 @@ class Services(NotCopied):
     def catalogue(self) -> ModelCatalogue:
         """What is known about models: the files of plugins, and the user's own."""
         if self._catalogue is None:
+            from ..catalogue import FileCatalogue
+
             self._catalogue = FileCatalogue(
                 lambda: self.registry.catalogues, self.environment, time=self.clock.time_of_day
             )

@@ -3,7 +3,11 @@
 from ..lazy_modules import LazyImports as _LazyImports
 
 with _LazyImports(globals()):
-    from .reading import check_policy as check_policy, read_configuration as read_configuration
+    from .reading import (
+        check_policy as check_policy,
+        read_configuration as read_configuration,
+        read_routing as read_routing,
+    )
     from .settings import (
         Configuration as Configuration,
         ConfiguredAuto as ConfiguredAuto,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,9 +16,10 @@ from ..files.media_kinds import MEDIA_KINDS, media_history
 from ..files.policies import check_policies
 from ..limits import Limits
 from ..ports import MediaHandler
+from ..registry import did_you_mean, nearest_names
 from ..routing import Routing
 from ..schema import MediaHistory, MediaKind
-from ..schema.base_error import shown
+from ..schema.base_error import one_line, shown
 from ..scrubbing import is_sensitive
 from .settings import (
     Configuration,
@@ -42,6 +44,7 @@ _TABLES_OF_LLMS = (_BUDGET, _LIMITS, _ROUTING)
 SETTINGS = (_POLICY, _HISTORY, _LLMS, _PROVIDERS, _AUTO)
 """The names at the top of the file."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 T = TypeVar("T")
 
 
@@ -68,6 +71,7 @@ def read_configuration(path: Path, handlers: Sequence[MediaHandler], providers: 
     auto = ConfiguredAuto()
     with problems.collect():
         auto = root.table(_AUTO).read(ConfiguredAuto)
+        _check_auto(root.table(_AUTO), auto, llms, providers)
     problems.check()
     return Configuration(policies, histories, llms, found, auto, document)
 
@@ -119,8 +123,9 @@ def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
     if not _NAME.fullmatch(name):
         hint = "It is 1 to 100 letters, digits, '.', '_' and '-'; the first one is a letter or a digit."
         raise table.error("it cannot be the name of an LLM", hint=hint)
-    if name in providers:
-        raise table.error("it is the name of a provider", hint=f"Choose another name, as in [llm.my-{name}].")
+    if name in providers or name == _AUTO:
+        what = "it is the name of a provider" if name in providers else "create_llm('auto') chooses a model itself"
+        raise table.error(what, hint=f"Choose another name, as in [llm.my-{name}].")
     settings = _without(table, _TABLES_OF_LLMS).read(ConfiguredLLM)
     if settings.models and (settings.model or settings.provider):
         raise table.error("expected either model or models", "models", hint="Write PROVIDER/MODEL for each of them.")
@@ -134,7 +139,7 @@ def _llm(name: str, table: Table, providers: Collection[str]) -> ConfiguredLLM:
     if _LIMITS in table.values:
         settings = replace(settings, limits=_limits(f"llm.{name}", table.table(_LIMITS)))
     if _ROUTING in table.values:
-        settings = replace(settings, routing=_routing(table.table(_ROUTING)))
+        settings = replace(settings, routing=read_routing(table.table(_ROUTING)))
     _refuse_secrets(table, settings.options, "options")
     return settings
 
@@ -156,7 +161,8 @@ def _limits(name: str, table: Table) -> Limits:
     return _made(lambda: Limits(**_values(settings), name=name), table)
 
 
-def _routing(table: Table) -> Routing:
+def read_routing(table: Table) -> Routing:
+    """Returns how a group of models shares its calls; raises `ConfigurationError`."""
     settings = table.read(ConfiguredRouting)
     given: dict[str, Any] = {**_values(settings), "sticky": "session" if settings.sticky else None}
     return _made(lambda: Routing(**given), table)
@@ -181,6 +187,11 @@ def _provider(name: str, table: Table, providers: Collection[str]) -> Configured
     settings = _without(table, (_LIMITS,)).read(ConfiguredProvider)
     if settings.api_key_env is not None and settings.api_key_command:
         raise table.error("expected either api_key_env or api_key_command", "api_key_command")
+    if settings.api_key_env is not None and not _VARIABLE.fullmatch(settings.api_key_env):
+        hint = 'For example: api_key_env = "MY_KEY". The key itself is not allowed in this file.'
+        raise table.error("expected the name of a variable of the environment", "api_key_env", hint=hint)
+    if "api_key_command" in table.values:
+        settings = replace(settings, api_key_command=_command(table))
     if _LIMITS in table.values:
         settings = replace(settings, limits=_limits(f"providers.{name}", table.table(_LIMITS)))
     _refuse_secrets(table, settings.options, "options")
@@ -191,6 +202,18 @@ def _provider(name: str, table: Table, providers: Collection[str]) -> Configured
     return settings
 
 
+def _command(table: Table) -> tuple[str, ...]:
+    """Returns the arguments of the command of a provider, which is a text or a list of them."""
+    name, given = "api_key_command", table.values["api_key_command"]
+    try:
+        command = shlex.split(given) if isinstance(given, str) else [*given]
+    except ValueError as error:
+        raise table.error(f"it cannot be read: {one_line(str(error))}", name) from None
+    if not command or not command[0]:
+        raise table.error("expected a command", name, hint='For example: api_key_command = "pass show openai".')
+    return tuple(command)
+
+
 def _refuse_secrets(table: Table, values: Mapping[str, Any], name: str) -> None:
     """Raises `ConfigurationError` for a value that is a credential by its name: files are copied and shared."""
     for key, value in values.items():
@@ -199,8 +222,22 @@ def _refuse_secrets(table: Table, values: Mapping[str, Any], name: str) -> None:
             raise table.error("secrets are not allowed in this file", name, key, hint=hint)
 
 
+def _check_auto(
+    table: Table, auto: ConfiguredAuto, llms: Mapping[str, ConfiguredLLM], providers: Collection[str]
+) -> None:
+    """Raises `ConfigurationError` for a model that is neither a named LLM nor one of a provider."""
+    for each in auto.models:
+        name, slash, _ = each.partition("/")
+        known = providers if slash else [*llms, *providers]
+        if name not in known:
+            near = nearest_names(name[:100], known)
+            what = "provider" if slash else "named LLM, and no provider"
+            hint = did_you_mean(near) if near else 'Write "PROVIDER/MODEL", or the name of a table [llm.NAME].'
+            raise table.error(f"there is no such {what}: {shown(name)}", "models", hint=hint)
+
+
 def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
-    """Raises `ConfigurationError` for names of LLMs that lead back to themselves."""
+    """Raises `ConfigurationError` for names of LLMs that lead back to themselves, and for groups in a group."""
     table = root.table(_LLMS)
     key_of = {name: "models" if each.models else "model" for name, each in llms.items()}
 
@@ -214,5 +251,13 @@ def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
                 raise table.error(f"the names lead in a circle: {circle}", seen[0], key_of[seen[0]])
             check(each, (*seen, each))
 
-    for name in llms:
+    def is_group(name: str | None) -> bool:
+        settings = llms.get(name or "")
+        return name == _AUTO or (settings is not None and (bool(settings.models) or is_group(settings.model)))
+
+    for name, settings in llms.items():
         check(name, (name,))
+        group = next(filter(is_group, settings.models), None)
+        if group is not None:
+            hint = "List the models of that group instead."
+            raise table.error(f"a group is no member of another one: {shown(group)}", name, "models", hint=hint)

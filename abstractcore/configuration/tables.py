@@ -34,8 +34,10 @@ class Problems:
         self._errors: list[ConfigurationError] = []
 
     def add(self, error: ConfigurationError) -> None:
-        """Adds an error."""
-        self._errors += error.errors if isinstance(error, InvalidConfigurationError) else [error]
+        """Adds an error, unless it was added before."""
+        known = {str(each) for each in self._errors}
+        errors = error.errors if isinstance(error, InvalidConfigurationError) else [error]
+        self._errors += [each for each in errors if str(each) not in known]
 
     @contextmanager
     def collect(self) -> Generator[None]:

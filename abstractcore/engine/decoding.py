@@ -29,7 +29,7 @@ from ..schema import (
 )
 from ..schema.replies import CallIds
 from .endings import close_all, origin_of, with_owner
-from .exchange import MAX_BODY_BYTES
+from .response_reading import MAX_BODY_BYTES
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 _LAST_BYTES_SECONDS = 0.25

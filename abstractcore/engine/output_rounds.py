@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
+from ..concurrency.time_limits import is_of_call
 from ..errors import InvalidInputError, OutputValidationError, ToolRetry
 from ..outputs.output_types import answer_text, first_line, output_call
 from ..ports import Runtime
@@ -73,6 +74,8 @@ class OutputRounds:
         except (ValueError, ToolRetry) as error:
             message = first_line(error)
         except Exception as error:
+            if isinstance(error, TimeoutError) and is_of_call(error):
+                raise
             refusal = _refusal(f"output_check raised {type(error).__name__}: {first_line(error)}", reply, loop)
             raise self._last(refusal, reply, loop) from error
         else:

@@ -36,10 +36,11 @@ from ..schema.replies import with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin
-from .exchange import Exchange, ResponseReader, locate
+from .exchange import Exchange, locate
 from .lowering import lower
 from .lowering.changes import refuse_losses, without_sampling_warnings
 from .prepared import OutputReader, Prepare, Prepared
+from .response_reading import ResponseReader
 
 if TYPE_CHECKING:
     from ..files.call_files import CallFiles

@@ -275,7 +275,8 @@ class CallContext:
     at `begin_by` on the runtime's clock; a pause of more than `longest_pause` seconds before a retry ends its attempts.
     Of calls that wait for limits, those of a higher `priority` go first; `seconds_waited` is how long this one has
     waited for them. A key that was refused is asked for once more: `key_is_renewed`. A cache that answers the call sets
-    `cache_hit`.
+    `cache_hit`. A call of a group of models that a member has answered as it was has in `asked` the input that the
+    group was given.
     """
 
     input: AnyInput
@@ -321,6 +322,7 @@ class CallContext:
     priority: int = 0
     seconds_waited: float = 0.0
     key_is_renewed: bool = False
+    asked: AnyInput | None = None
 
     @property
     def call(self) -> ModelCall:

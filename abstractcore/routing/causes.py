@@ -37,7 +37,7 @@ from .options import Routing
 
 Rest = Literal["none", "timed", "asked", "final"]
 """How long a member is left alone: not at all; for a time that is guessed; for the time that it asks for, if it does;
-until the process ends."""
+until the process ends, unless the error has a time."""
 
 
 class Cause(NamedTuple):

@@ -42,6 +42,18 @@ class MemberHealth(Generic[M]):
         self._durations: dict[bool, deque[float]] = {}
         self._measured_at = -math.inf
 
+    def begin(self) -> None:
+        """Counts a call that begins."""
+        self.running += 1
+
+    def end(self) -> None:
+        """Counts a call that has ended; not one that another process has begun."""
+        self.running = max(0, self.running - 1)
+
+    def without_calls(self) -> None:
+        """Forgets the running calls: those of a process are not those of one that was forked from it."""
+        self.running, self._probing = 0, False
+
     def admits(self, now: float, *, early: bool = False) -> bool:
         """Returns whether it may be asked now. After its cooldown one call at a time is let through, until one
         succeeds; with `early` before its end too, if it was not the member that asked for it.
@@ -86,10 +98,10 @@ class MemberHealth(Generic[M]):
         self._probing = False
         if cause.rest == "none" or (self.failure is not None and self._rests_until == math.inf):
             return
-        exact = error.retry_after if cause.rest == "asked" else None
+        exact = error.retry_after if cause.rest in ("asked", "final") else None
         if self.failure is not None and began < self._rests_since and exact is None:
             return
-        if cause.rest == "final":
+        if cause.rest == "final" and exact is None:
             self._rest(error, now, math.inf, exact=True)
             # The text of a provider may quote the key: the error was scrubbed where it was raised.
             _log.warning("%s is not asked any more in this process: %s", self.name, error.message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -106,7 +106,7 @@ def _checked_causes(given: object) -> tuple[Any, ...] | None:
 
 
 def _check_seconds(given: object, path: str) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < math.inf:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= sys.float_info.max:
         raise InvalidInputError(f"expected a number of seconds above 0, got {shown(given)}", path=path)
 
 
@@ -130,6 +130,10 @@ class Member:
         object.__setattr__(self, "options", options)
         if not isinstance(model, str) or not model:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected the name of a model, got {shown(model)}", path="member.model")
+        for name in ("provider", "services"):
+            if name in options:
+                hint = 'Its name has the provider, as in "openai/gpt-5.4"; services are those of the group.'
+                raise InvalidInputError("a member has no such option", path=f"member.{name}", hint=hint)
 
     @classmethod
     def of(cls, given: Mapping[str, Any], path: str) -> Member:

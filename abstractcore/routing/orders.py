@@ -103,9 +103,9 @@ def _chosen(found: Any, members: Sequence[MemberHealth[M]]) -> list[MemberHealth
     """Returns the members that a function has chosen: one, or several in order."""
     chosen = list(cast("Sequence[Any]", found)) if isinstance(found, list | tuple) else [found]
     by_id = {id(each.member): each for each in members}
-    unknown = next((each for each in chosen if id(each) not in by_id), None)
-    if unknown is not None or not chosen:
+    unknown = [each for each in chosen if id(each) not in by_id]
+    if unknown or not chosen:
         hint = "Return members of the group that it is given, in order."
-        what = "nothing" if not chosen else shown(unknown)
+        what = shown(unknown[0]) if unknown else "nothing"
         raise InvalidInputError(f"the function returned {what}", path="routing.order", hint=hint)
     return list(dict.fromkeys(by_id[id(each)] for each in chosen))

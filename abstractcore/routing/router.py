@@ -35,12 +35,13 @@ _NO_CALL: Final = RoutedCall()
 
 @dataclass(frozen=True, slots=True)
 class RoutedAnswer(Generic[M, T]):
-    """An answer, the member that gave it, and why others did not that came before it; `first` is the one whose turn it
-    was.
+    """An answer, the member that gave it, with its `name` in the group, and why others did not that came before it;
+    `first` is the one whose turn it was.
     """
 
     value: T
     member: M
+    name: str
     first: M
     failures: tuple[MemberFailure, ...] = ()
 
@@ -65,9 +66,20 @@ class Router(Generic[M]):
 
     @property
     def lock(self) -> threading.RLock:
-        """The lock of this process: a forked one has a copy of a lock, but not of the thread that may hold it."""
+        """The lock of this process: a forked one has a copy of a lock, but not of the thread that may hold it, nor of
+        those that make the calls.
+        """
         process = os.getpid()
-        return self._locks.get(process) or self._locks.setdefault(process, threading.RLock())
+        return self._locks.get(process) or self._new_lock(process)
+
+    def _new_lock(self, process: int) -> threading.RLock:
+        new = threading.RLock()
+        with new:
+            lock = self._locks.setdefault(process, new)
+            if lock is new:
+                for each in self._members:
+                    each.without_calls()
+        return lock
 
     async def answer(
         self,
@@ -88,7 +100,9 @@ class Router(Generic[M]):
         return await (asking.run() if delay is None else asking.run_hedged(delay))
 
     async def _order(self, given: RoutedCall, runtime: Runtime) -> list[MemberHealth[M]]:
-        order = await in_order(self.routing.order, self._members, given, next(self._turn), runtime)
+        with self.lock:
+            turn = next(self._turn)
+        order = await in_order(self.routing.order, self._members, given, turn, runtime)
         last = self._last.get(given.session_id) if given.session_id and self.routing.sticky else None
         if last is not None and last in order and not last.seconds_left(runtime.now()):
             rest = [each for each in order if each is not last]
@@ -111,15 +125,20 @@ class Router(Generic[M]):
         if len(self._last) > _MOST_SESSIONS:
             self._last.popitem(last=False)
 
-    def hold(self, member: M) -> Callable[[], None]:
-        """Counts a call of a member as running, such as a stream that is read; returns the function that ends it."""
-        health = self._by_id[id(member)]
+    def hold(self, member: M, runtime: Runtime) -> Callable[[AbstractCoreError | None], None]:
+        """Counts a stream of a member that has begun as a running call; returns the function that ends it, with the
+        error of the member that it was cut off by, if any.
+        """
+        health, began = self._by_id[id(member)], runtime.now()
         with self.lock:
-            health.running += 1
+            health.begin()
 
-        def end() -> None:
+        def end(error: AbstractCoreError | None) -> None:
             with self.lock:
-                health.running -= 1
+                health.end()
+                if error is not None:
+                    cause = cause_of(error, self.routing)
+                    health.failed(error, cause, began, runtime.now(), self.routing.cooldown)
 
         return end
 
@@ -250,7 +269,7 @@ class _Turns(Generic[M, T]):
         router, runtime = self._router, self._runtime
         began = runtime.now()
         with router.lock:
-            health.running += 1
+            health.begin()
             self._was_asked = True
             is_last = not any(not each.seconds_left(began) for each in self._left)
         try:
@@ -264,12 +283,12 @@ class _Turns(Generic[M, T]):
             raise
         finally:
             with router.lock:
-                health.running -= 1
+                health.end()
         now = runtime.now()
         with router.lock:
             health.succeeded(now, now - began, streamed=self._given.streamed)
             router.note_last(self._given, health)
-            return RoutedAnswer(value, health.member, self._order[0].member, tuple(self._failures))
+            return RoutedAnswer(value, health.member, health.name, self._order[0].member, tuple(self._failures))
 
     def _leave(self, health: MemberHealth[M], began: float) -> None:
         """Notes a call that was ended from outside. One that another member was faster than took so long at least."""

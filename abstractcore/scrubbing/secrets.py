@@ -265,6 +265,11 @@ class Secrets:
         self._scanners: tuple[tuple[str, ...], list[SecretScanner | ShortSecretScanner]] | None = None
         self.add(known)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return not self._known
+
     def add(self, secrets: Iterable[str]) -> None:
         """Adds `secrets`."""
         for secret in map(str.strip, secrets):

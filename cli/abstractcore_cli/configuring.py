@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -14,9 +15,10 @@ from typing import Any, cast
 import typer
 
 import abstractcore
-from abstractcore.catalogue import config_file_path, read_document, read_toml
+from abstractcore.catalogue import read_document, read_toml
 from abstractcore.configuration import Configuration, place_of, read_configuration
-from abstractcore.scrubbing import is_sensitive
+from abstractcore.scrubbing import Secrets, credentials_in, is_sensitive
+from abstractcore.user_folders import config_file_path
 
 from .parameters import exit_code
 from .plugins import registry
@@ -39,6 +41,8 @@ _TEMPLATE = """\
 # image = "caption"
 """
 _PREFIX = "ABSTRACTCORE_"
+_USER = re.compile(r"://[^/@\s]{1,1000}@")
+"""User and password of a URL."""
 
 
 def show_path(*, as_json: bool) -> None:
@@ -65,7 +69,7 @@ def show_settings(*, as_json: bool) -> None:
 def _environment() -> Iterator[tuple[str, Any, str]]:
     for name in sorted(os.environ):
         if name.startswith(_PREFIX):
-            yield name, "(set, not shown)" if is_sensitive(name) else os.environ[name], "environment"
+            yield name, "(set, not shown)" if is_sensitive(name) else _without_password(os.environ[name]), "environment"
 
 
 def _in_file(path: Path) -> Iterator[tuple[str, Any, str]]:
@@ -73,7 +77,16 @@ def _in_file(path: Path) -> Iterator[tuple[str, Any, str]]:
     for names, value in _flat(read_toml(document)):
         line, _ = place_of(document.text, names)
         hidden = any(map(is_sensitive, names)) and not names[-1].endswith("_env")
-        yield ".".join(names), "(not shown)" if hidden else value, f"{path.name}:{line}"
+        yield ".".join(names), "(not shown)" if hidden else _without_password(value), f"{path.name}:{line}"
+
+
+def _without_password(value: Any) -> Any:
+    """Returns a value as it is shown: URLs of databases, gateways and proxies may have a password."""
+    if isinstance(value, list):
+        return [*map(_without_password, cast("list[Any]", value))]
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    return Secrets(credentials_in(value, {})).text(_USER.sub("://***@", value))
 
 
 def _flat(table: Mapping[str, Any], names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -113,7 +126,7 @@ def check(*, as_json: bool) -> None:
 def _errors(path: Path) -> Iterator[abstractcore.AbstractCoreError]:
     """Yields what is wrong with the file; of named LLMs and of providers also what is only found when one is created.
 
-    A missing key is not an error of the file.
+    A missing key is not an error of the file, unless this names a variable for it.
     """
     plugins = registry()
     try:
@@ -126,10 +139,12 @@ def _errors(path: Path) -> Iterator[abstractcore.AbstractCoreError]:
         for create in _names(configuration):
             try:
                 abstractcore.create_llm(*create, services=services).close()
-            except (abstractcore.AuthenticationError, abstractcore.MissingExtraError):
+            except abstractcore.MissingExtraError:
                 continue
             except abstractcore.AbstractCoreError as error:
-                yield error
+                is_of_file = error.message.startswith(f"{path}:")
+                if is_of_file or not isinstance(error, abstractcore.AuthenticationError):
+                    yield error
     finally:
         services.close()
 
@@ -139,21 +154,32 @@ def _names(configuration: Configuration) -> Iterator[tuple[str, ...]]:
     yield from ((name, "any") for name in configuration.providers)
 
 
+def _variable(name: str) -> str:
+    return os.environ.get(name, "")
+
+
 def edit() -> None:
     """Opens the file in the user's editor, with examples if there is none yet, and checks it afterwards."""
     with reported():
         path, _ = config_file_path(os.environ)
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-        if not editor:
+        editor = next(filter(str.strip, map(_variable, ("VISUAL", "EDITOR"))), None)
+        if editor is None:
             message = "no editor is set"
             raise abstractcore.ConfigurationError(message, hint=f'Set EDITOR, as in EDITOR="nano", or edit {path}.')
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(_TEMPLATE, encoding="utf-8")
         try:
-            subprocess.run([*shlex.split(editor), str(path)], check=True)
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            raise abstractcore.ConfigurationError(
-                f"the editor {editor!r} failed: {error}", hint=f"Edit {path}."
-            ) from None
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(_TEMPLATE, encoding="utf-8")
+        except OSError as error:
+            message = f"{path} cannot be written: {error.strerror}"
+            raise abstractcore.ConfigurationError(message, hint="Name another file in ABSTRACTCORE_CONFIG.") from None
+        try:
+            problem = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+        except OSError as error:
+            problem = error.strerror
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            what = f"exit status {problem}" if isinstance(problem, int) else problem
+            raise abstractcore.ConfigurationError(f"the editor {editor!r} failed: {what}", hint=f"Edit {path}.")
     check(as_json=False)

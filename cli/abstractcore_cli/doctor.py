@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 import abstractcore
-from abstractcore.catalogue import config_file_path
 from abstractcore.configuration import read_configuration
 from abstractcore.schema import install_hint
-from abstractcore.user_folders import data_folder
+from abstractcore.user_folders import config_file_path, data_folder
 
 from .parameters import exit_code
 from .plugins import model_store, registry
@@ -141,6 +140,9 @@ def _keys(plugins: Registry) -> Iterator[HealthFinding]:
     for state in states:
         if state.needs_key and state.has_key:
             yield HealthFinding("key", state.name, "ok", "set, not shown")
+        elif state.problem is not None:
+            fix = "Mend the variable of the environment, or the setting of config.toml, that it is about."
+            yield HealthFinding("provider", state.name, "wrong", state.problem, fix)
         elif state.needs_key:
             fix = f"If you use it, set the variable that `abstractcore ask hi --provider {state.name}/any` names."
             yield HealthFinding("key", state.name, "missing", "no key", fix)

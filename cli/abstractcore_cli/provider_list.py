@@ -34,6 +34,9 @@ def show_providers(*, as_json: bool) -> None:
             write(json_line({"providers": facts, "auto": name, "exit_code": 0}))
             return
         show_table(_COLUMNS, [_row(each, chosen=each.name == member.provider) for each in states])
+        for state in states:
+            if state.problem is not None:
+                note(f"{state.name} cannot be used: {state.problem}")
         note(f"{_CHOSEN} {chosen!r}")
 
 

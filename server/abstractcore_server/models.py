@@ -15,7 +15,7 @@ from abstractcore.catalogue import FileCatalogue
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError, ModelNotFoundError
 from abstractcore.ports import CapabilityName
 from abstractcore.registry import did_you_mean, nearest_names
-from abstractcore.routing import Router, Routing
+from abstractcore.routing import Router
 from abstractcore.stores.models import PACKAGED_MODELS
 
 from .calls.passthrough import PassThrough
@@ -33,8 +33,6 @@ LONGEST_NAME = 200
 _MOST_LLMS = 512
 """How many LLMs are kept: clients choose their names."""
 _UNSET = ProviderSettings()
-ROUTING_FIELDS = ("order", "fall_back_on", "cooldown")
-"""What a group may say of its routing: answers of the server are made by one model at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class LLMs:
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
         router = self._routers.get(name)
         if router is None and len(llms) > 1:
-            router = self._routers.setdefault(name, Router(llms, Routing.of({**group.routing, "sticky": None})))
+            router = self._routers.setdefault(name, Router(llms, group.routing))
         return ResolvedModel(name, name, llms, "drain" if drains else "cancel", router)
 
     def given_llm(self, name: str) -> abstractcore.LLM | None:

@@ -129,6 +129,44 @@ def test_editor_gets_a_file_with_examples_which_is_checked_afterwards(path: Path
 def test_without_an_editor_or_with_one_that_fails_the_file_is_named(path: Path, monkeypatch: pytest.MonkeyPatch):
     code, output = run("edit")
     assert (code, "Set EDITOR" in output, path.exists()) == (2, True, False)
-    monkeypatch.setenv("EDITOR", "/nonexistent/editor")
+    for editor, problem in {
+        "/nonexistent/editor": "No such file",
+        f"{shlex.quote(sys.executable)} -c exit(3)": "exit status 3",
+        "nano '": "No closing quotation",
+    }.items():
+        monkeypatch.setenv("EDITOR", editor)
+        code, output = run("edit")
+        assert (code, f"Edit {path}." in output, problem in output) == (2, True, True), output
+
+
+def test_blank_editor_does_not_run_the_file(path: Path, monkeypatch: pytest.MonkeyPatch):
+    path.write_text("#!/bin/sh\n: > ran\n")
+    path.chmod(0o755)
+    monkeypatch.chdir(path.parent)
+    monkeypatch.setenv("EDITOR", "  ")
+    assert "Set EDITOR" in run("edit")[1]
+    assert not (path.parent / "ran").exists()
+
+
+def test_file_that_cannot_be_written_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch):
+    (path.parent / "file").touch()
+    monkeypatch.setenv("ABSTRACTCORE_CONFIG", str(path.parent / "file" / "config.toml"))
+    monkeypatch.setenv("EDITOR", "true")
     code, output = run("edit")
-    assert (code, f"Edit {path}." in output) == (2, True)
+    assert (code, "cannot be written: " in output) == (2, True)
+
+
+def test_passwords_in_urls_are_not_shown(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ABSTRACTCORE_TRACES_STORE", f"postgresql://me:{KEY}@db.example/traces?sslmode=require")
+    path.write_text(
+        f"""
+[llm.a]
+model = "ollama/x"
+options.proxy = "http://me:pw@proxy.example:3128"
+budget = {{ usd = 1, ledger = "postgresql://db.example/sums?user=me&password={KEY}" }}
+"""
+    )
+    _, output = run("show")
+    assert "postgresql://***@db.example/traces?sslmode=require" in output
+    assert "http://***@proxy.example:3128" in output
+    assert "postgresql://db.example/sums?user=me" in output

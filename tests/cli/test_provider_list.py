@@ -24,7 +24,7 @@ from abstractcore import (
 from abstractcore.testing.http_server import ScriptedServer, answer
 from abstractcore_cli.app import app
 from abstractcore_cli.parameters import exit_code
-from tests.chaos_server import completion
+from tests.chaos_server import HANG, completion
 
 KEY = "sk-canary-1234567890"
 
@@ -68,6 +68,66 @@ def test_server_on_this_machine_is_chosen_without_a_key(ollama: ScriptedServer):
     assert llm.members[0].model == "qwen3:8b"
     assert repr(llm) == f"LLM(auto: ollama/qwen3:8b, since ollama answers at {ollama.url})"
     services.close()
+
+
+@pytest.mark.parametrize(
+    ("variables", "provider", "problem"),
+    [
+        ({"OPENAI_API_KEY": "sk canary"}, "openai", "the API key for openai has characters a key cannot have"),
+        ({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": "canary"}, "openai", "OPENAI_BASE_URL 'canary' is not a URL"),
+        ({"OLLAMA_HOST": "http://[canary"}, "ollama", "OLLAMA_HOST"),
+    ],
+)
+def test_provider_that_is_set_up_wrongly_is_named_with_its_problem(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], provider: str, problem: str
+):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    found = listed()
+    assert found["auto"].startswith("local/")
+    states = {each["name"]: each["problem"] for each in found["providers"]}
+    assert problem in states[provider]
+    assert states["anthropic"] is None
+    assert f"{provider} cannot be used: " in CliRunner().invoke(app, ["providers"]).output
+    services = Services(environment=variables)
+    llm = create_llm("auto", services=services)
+    assert llm.members[0].provider == "local"
+    assert problem in repr(llm)
+    services.close()
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_empty_key_is_none(value: str):
+    services = Services(environment={"OPENAI_API_KEY": value})
+    (state,) = (each for each in provider_states(services) if each.name == "openai")
+    assert (state.needs_key, state.has_key, state.problem) == (True, False, None)
+    services.close()
+
+
+def test_provider_of_a_broken_plugin_is_named_and_others_are_found(monkeypatch: pytest.MonkeyPatch):
+    services = Services(environment={})
+    broken = services.registry.provider("groq", None)
+
+    def connect(*arguments: object) -> Any:
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(type(broken), "connect", connect)
+    states = {each.name: each for each in provider_states(services)}
+    assert "RuntimeError: a mistake" in (states["groq"].problem or "")
+    services.close()
+
+
+SILENT = (HANG, b"H" * 5, b"<html>", b"\x00\xff" * 100)
+
+
+@pytest.mark.parametrize("sent", SILENT)
+def test_server_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, sent: Any):
+    with ScriptedServer() as server:
+        server.always(sent, HANG)
+        services = Services(environment={"OLLAMA_HOST": server.url})
+        (state,) = (each for each in provider_states(services) if each.name == "ollama")
+        assert not state.answers
+        services.close()
 
 
 def test_embedded_model_is_chosen_without_anything_else():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pwd
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from abstractcore import create_llm
-from abstractcore.catalogue.catalogue import exists, user_file_path
 from abstractcore.stores.models import FileModelStore
-from abstractcore.user_folders import cache_folder, config_folder, data_folder
+from abstractcore.user_folders import cache_folder, config_folder, data_folder, exists, user_file_path
 
 VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ABSTRACTCORE_CACHE", "ABSTRACTCORE_MODELS")
 
@@ -34,6 +34,23 @@ def test_folders_are_those_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_pa
     folders = (config_folder(), data_folder(), cache_folder())
     assert all(tmp_path in folder.parents and folder.name == "abstractcore" for folder in folders)
     assert len(set(folders)) == 3
+
+
+@pytest.mark.parametrize("folder", [None, "", "relative", "~/settings", "/absolute", "/with space "])
+@pytest.mark.parametrize("home", [None, "", "relative", "/home/someone"])
+def test_folder_for_settings_is_the_one_that_platformdirs_finds(
+    monkeypatch: pytest.MonkeyPatch, folder: str | None, home: str | None
+):
+    for name, value in {"XDG_CONFIG_HOME": folder, "HOME": home}.items():
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    try:
+        expected = platformdirs.user_config_path("abstractcore")
+    except RuntimeError:
+        expected = Path("/nonexistent/.config/abstractcore")
+    assert config_folder() == expected
 
 
 @pytest.mark.usefixtures("without_home")

@@ -46,6 +46,7 @@ def test_no_file_is_read_before_a_model_is_looked_up():
         "Services().registry.providers\n"
         "create_llm('scripted', replies=['a'])\n"
         "assert not [path for path in opened if path.endswith('.jsonl')], opened\n"
+        "assert not {'abstractcore.catalogue.catalogue', 'platformdirs'} & sys.modules.keys()\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -18,8 +18,8 @@ from abstractcore import (
     UnexpectedResponseError,
     Usage,
 )
-from abstractcore.engine import exchange
-from abstractcore.engine.exchange import name_request
+from abstractcore.engine import response_reading
+from abstractcore.engine.response_reading import name_request
 from abstractcore.errors import ProviderError
 from abstractcore.schema import ModelReply, ReasoningPart, TextPart, WireRequest, WireResponse
 from abstractcore.testing.strategies import PROVIDER_ERRORS
@@ -286,7 +286,7 @@ def test_json_array_is_a_document_whatever_its_content_type(call_style, server, 
 
 
 def test_body_that_never_starts_is_an_error_at_the_limit(call_style, server, llm_of, monkeypatch):
-    monkeypatch.setattr(exchange, "MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr(response_reading, "MAX_BODY_BYTES", 1000)
     server.script(sent(b" " * 5000, "text/event-stream"))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
         reply_to(call_style, llm_of("openai_chat", max_retries=0))

@@ -159,7 +159,7 @@ class ResponseCache(NotCopied):
     ) -> None:
         """Stores an answer, unless middleware asked something else, or a budget another model."""
         is_substitute = any(each.code == "model_substituted" for each in context.warnings)
-        kept = not is_substitute and is_same_question(asked, context.input)
+        kept = not is_substitute and is_same_question(asked, context.asked or context.input)
         entry = entry_for(answer, context) if kept else None
         try:
             if entry is not None:

@@ -56,7 +56,7 @@ class TokenEndpoint:
             return self.token
         try:
             return await runtime.invoke(self.token)
-        except AbstractCoreError:
+        except (AbstractCoreError, TimeoutError):  # the time limit of the call
             raise
         except Exception as error:
             raise AuthenticationError(

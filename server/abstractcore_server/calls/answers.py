@@ -26,7 +26,7 @@ from ..records import RECEIPT_HEADER
 from ..requests import RequestHead, read_object
 from ..responses.turns import turn_of
 from ..tools.requests import with_attached_tools, without_requested_tools
-from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members, in_member_time
 from .passthrough import changed_paths, digest_of
 from .reasoning import with_opaque_signatures
 from .replies import reply_extension, reply_warnings, with_extension, with_valid_arguments
@@ -95,18 +95,21 @@ async def all_answers(job: AnswerJob) -> list[CallAnswer]:
     """Returns an answer for each choice, of the first model that has one."""
 
     async def answer_of_choice(_: int) -> CallAnswer:
-        return await answer_of_members(job.context, job.resolved, lambda llm: _call(job, llm))
+        return await answer_of_members(
+            job.context, job.resolved, lambda llm: _call(job, llm), session_id=job.session_id
+        )
 
     return await job.for_each_choice(answer_of_choice)
 
 
 async def _call(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:
     async with job.begin_call(await job.plan(llm)) as (planned, spending):
-        if planned.rounds is None:
-            response = await planned.llm.arun(planned.call, timeout=job.timeout)
-            received = response.reply
-        else:
-            response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
+        async with in_member_time(job.resolved):
+            if planned.rounds is None:
+                response = await planned.llm.arun(planned.call, timeout=job.timeout)
+                received = response.reply
+            else:
+                response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
         spending.result = response
     reply = received
     if planned.guarding is not None:

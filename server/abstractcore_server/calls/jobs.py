@@ -16,6 +16,7 @@ from abstractcore.errors import (
     FallbackExhaustedError,
     InvalidInputError,
     MemberFailure,
+    RequestTimeoutError,
 )
 from abstractcore.ports import Transpiler
 from abstractcore.routing import RoutedCall
@@ -52,6 +53,9 @@ _DEVELOPER = b'"developer"'
 """OpenAI's role for system messages. Chat templates of other models do not know it."""
 _TRACE_HEADERS = ("traceparent", "tracestate")
 _BYTES_PER_TOKEN = 4
+_SESSION = "session"
+_CACHE_KEY = "prompt_cache_key"
+"""The field of OpenAI's APIs that names calls whose beginnings are alike."""
 MODEL_CHANGE = "model"
 """The path of a receipt for a reply whose model has the client's name."""
 _WRITTEN_BY_FORMATS = frozenset({"logprobs"})
@@ -178,6 +182,16 @@ class AnswerJob:
         most = self.context.grant.call_seconds or self.context.state.settings.limits.call_seconds
         given = self.extension.timeout
         return most if given is None else min(given, most)
+
+    @property
+    def session_id(self) -> str | None:
+        """The session of the request for its group of models: the tag `session` of the field `abstractcore`, or
+        `prompt_cache_key`. Sessions of two keys are two, whatever their names.
+        """
+        tags = (self.extension.changes or {}).get("tags")
+        named = cast("Mapping[object, object]", tags).get(_SESSION) if isinstance(tags, Mapping) else None
+        session = named or self.client_request.data.get(_CACHE_KEY)
+        return f"{self.context.grant.owner} {session}" if isinstance(session, str) and session else None
 
     @property
     def stamp(self) -> ReplyStamp:
@@ -389,6 +403,7 @@ async def answer_of_members(
     resolved: ResolvedModel,
     call: Callable[[abstractcore.LLM], Awaitable[T]],
     has_begun: Callable[[], bool] = lambda: False,
+    session_id: str | None = None,
 ) -> T:
     """Returns the result of `call` for the first model of a group that does not fail in a way that lets the next one
     answer: none does once an answer `has_begun`. Raises the error of the last one.
@@ -400,7 +415,7 @@ async def answer_of_members(
         return await call(llm)
 
     size = len(context.entry.receipt.request)
-    given = RoutedCall(tokens=lambda: size // _BYTES_PER_TOKEN)
+    given = RoutedCall(session_id=session_id, tokens=lambda: size // _BYTES_PER_TOKEN)
     runtime = context.state.services.async_runtime
     try:
         routed = await resolved.router.answer(call_member, runtime, given, has_begun=has_begun)
@@ -414,6 +429,20 @@ async def answer_of_members(
         raise failure from None
     _log_failures(context, routed.failures)
     return routed.value
+
+
+@asynccontextmanager
+async def in_member_time(resolved: ResolvedModel) -> AsyncGenerator[None]:
+    """Raises `RequestTimeoutError` if its body takes longer than a model of the group has to begin to answer."""
+    seconds = None if resolved.router is None else resolved.router.routing.member_timeout
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise RequestTimeoutError(f"the model has not begun to answer within {seconds:g} s") from None
 
 
 def _log_failures(context: RequestContext, failures: Sequence[MemberFailure]) -> None:

@@ -26,7 +26,7 @@ from ..media.backends import timeout_of
 from ..models import ResolvedModel
 from ..records import RECEIPT_HEADER, Receipt
 from ..requests import read_object
-from .jobs import answer_of_members
+from .jobs import answer_of_members, in_member_time
 from .passthrough import Relay, digest_of, texts_in, with_text
 
 _MODERATE: Final = "moderate"
@@ -99,7 +99,8 @@ async def _moderate(
             texts = tuple(message.text for message in call.messages) if given.texts else ()
             sent = ModerationBody(body, texts, model=llm.model, provider=llm.provider, tags=call.tags)
             operation = _operation(is_free=llm.provider in _OPENAI)
-            result = spending.result = await llm.aoperate_call(operation, sent, timeout=timeout_of(context))
+            async with in_member_time(resolved):
+                result = spending.result = await llm.aoperate_call(operation, sent, timeout=timeout_of(context))
         except Exception:
             relay.fail()
             raise

@@ -22,7 +22,7 @@ from ..records import RECEIPT_HEADER
 from ..requests import ClientConnection, ClientGone, Sink
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
-from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members
+from .jobs import MODEL_CHANGE, AnswerJob, PlannedCall, answer_of_members, in_member_time
 from .reasoning import StreamSignatureEncoder
 from .replies import StreamedArguments, reply_extension, reply_warnings, with_extension
 
@@ -156,7 +156,8 @@ class StreamedAnswer(EventStream):
         async def stream(llm: abstractcore.LLM) -> None:
             await self._stream(await self._job.plan(llm), number, sink)
 
-        await answer_of_members(self._context, self._job.resolved, stream, lambda: number in self._renderers)
+        job = self._job
+        await answer_of_members(self._context, job.resolved, stream, lambda: number in self._renderers, job.session_id)
 
     async def _stream(self, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
@@ -171,8 +172,9 @@ class StreamedAnswer(EventStream):
         """Sends the events of each network chunk together, as soon as they arrive."""
         guarded = None if planned.guarding is None else GuardedStream(stream, planned.relay, planned.guarding)
         source = stream if guarded is None else guarded
-        batch = await source.read()
         job = self._job
+        async with in_member_time(job.resolved):
+            batch = await source.read()
         is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
         receipt = job.context.entry.receipt
         if is_untouched and planned.head.is_renamed:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import abstractcore
 from abstractcore.catalogue import Document, read_document, read_toml
-from abstractcore.configuration import Problems, Table, from_environment
+from abstractcore.configuration import Problems, Table, from_environment, read_routing
 from abstractcore.errors import (
     AbstractCoreError,
     ConfigurationError,
@@ -23,13 +23,12 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import KnownUrl
 from abstractcore.registry import did_you_mean, nearest_names
-from abstractcore.routing import Routing
 from abstractcore.schema import Message, ModelCall
 from abstractcore.scrubbing import shown_url
 
 from ..access.admission import check_key
 from ..access.budgets import budget_of
-from ..models import DEFAULT, HIDDEN, LONGEST_NAME, ROUTING_FIELDS, LLMs
+from ..models import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
 from .settings import (
     BudgetSettings,
     GuardSettings,
@@ -45,6 +44,7 @@ CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
 _SERVER_PREFIX = "ABSTRACTCORE_SERVER"
 _LIMITS_PREFIX = "ABSTRACTCORE_SERVER_LIMITS"
 _TABLES = ("server", "limits", "providers", "models", "guards", "mcp", "budgets")
+_ROUTING = "routing"
 _SECRETS = ("api_key", "access_token", "credentials")
 _EMPTY = Document("the environment", "")
 _UNSET_KEYS = "none of these variables of the environment is set, so that no key would be needed"
@@ -160,15 +160,17 @@ def _provider(name: str, table: Table) -> ProviderSettings:
 
 
 def _model(name: str, table: Table) -> ModelSettings:
-    settings = table.read(ModelSettings)
+    given = {key: value for key, value in table.values.items() if key != _ROUTING}
+    settings = Table(table.document, given, table.path).read(ModelSettings)
     if not settings.models:
         raise table.error("expected at least one model", "models")
-    table.table("routing").check_names(ROUTING_FIELDS, "setting")
+    if _ROUTING not in table.values:
+        return settings
+    routing = read_routing(table.table(_ROUTING))
     try:
-        Routing.of(settings.routing)
+        return replace(settings, routing=routing)
     except InvalidInputError as error:
         raise table.error(error.message.partition(": ")[2], *error.path.split("."), hint=error.hint) from None
-    return settings
 
 
 def _guard(name: str, table: Table) -> GuardSettings:

@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from abstractcore.catalogue import Document
 from abstractcore.configuration import place_of
-from abstractcore.errors import ConfigurationError
+from abstractcore.errors import ConfigurationError, InvalidInputError
+from abstractcore.routing import Routing
 from abstractcore.schema import EMPTY
 from abstractcore.scrubbing import is_sensitive
 
@@ -200,8 +201,14 @@ class ModelSettings:
 
     models: tuple[str, ...]
     """The models, as in "openai/gpt-5.4". If one fails, the next is called."""
-    routing: Mapping[str, Any] = _NOTHING
-    """Which is called first, and when the next: `order`, `fall_back_on` and `cooldown` of `abstractcore.Routing`."""
+    routing: Routing | None = None
+    """Which is called first, and when the next: `order`, `fall_back_on`, `cooldown`, `sticky` and `member_timeout`."""
+
+    def __post_init__(self) -> None:
+        if self.routing is not None and self.routing.hedge_after is not None:
+            hint = "Set member_timeout: the next model is called when one has not begun to answer."
+            message = "a server sends an answer while it is made: two models cannot make it at once"
+            raise InvalidInputError(message, path="routing.hedge_after", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

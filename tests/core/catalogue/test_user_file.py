@@ -9,10 +9,10 @@ import pytest
 
 from abstractcore import ConfigurationError, Services, create_llm
 from abstractcore.catalogue import FileCatalogue, provider_models
-from abstractcore.catalogue.catalogue import user_file_path
 from abstractcore.catalogue.facts import Facts
 from abstractcore.ports import BilledResponse, CatalogueFile, ModelProfile, Thinking
 from abstractcore.schema import Usage
+from abstractcore.user_folders import user_file_path
 from tests.catalogue_files import PROVIDER, catalogue_of, write_file
 
 ROWS = (

@@ -253,7 +253,7 @@ def test_compressed_response_is_read(call_style, server, connect):
 
 
 def test_body_over_the_limit_is_refused(call_style, server, connect, monkeypatch):
-    monkeypatch.setattr("abstractcore.engine.exchange.MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr("abstractcore.engine.response_reading.MAX_BODY_BYTES", 1000)
     server.script(answer(b"x" * 5000))
     with pytest.raises(ServerError, match="longer than 1,000 bytes"):
         call_style.generate(connect(max_retries=0), "hi")

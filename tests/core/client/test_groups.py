@@ -97,6 +97,12 @@ def test_user_with_two_keys_of_one_model_spreads_calls_over_them(services: Servi
     assert repr(llm) == "LLM(group of scripted/m, scripted/m#2)"
 
 
+def test_second_key_of_a_model_is_named_when_it_answers(way: Way, services: Services):
+    members = [Member("scripted/m", replies=[ServerError("down")]), Member("scripted/m", replies=["hello"])]
+    response = way.generate(create_llm(members, services=services, max_retries=0), "hi")
+    assert response.warnings[0].message.startswith("scripted/m#2 answered: scripted/m: ServerError: down")
+
+
 def test_user_finds_every_cause_when_all_members_fail(way: Way, make: Make, services: Services):
     errors = [RateLimitError("slow down", retry_after=20), QuotaError("no credit"), ServerError("down")]
     llm = create_llm([make(f"m{n}", error) for n, error in enumerate(errors)], services=services)

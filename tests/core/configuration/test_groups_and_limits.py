@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from abstractcore import LLM, AuthenticationError, ConfigurationError, LimitExceededError, Services, create_llm
-from abstractcore.client.configured import KeyCommand
+from abstractcore.client.key_commands import KeyCommand
 from abstractcore.testing.http_server import answer
+from tests.chaos_server import completion, failure
 
 Make = Callable[..., LLM]
 KEYS = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
@@ -74,6 +75,16 @@ def test_several_models_are_a_group(make: Make):
         ('[llm.a]\nmodels = ["x/y"]\nrouting.fall_back_on = ["x"]', r":3:1: llm\.a\.routing\.fall_back_on: expected"),
         ('[llm.a]\nmodel = "x/y"\nlimits.parallel = 0', r":3:1: llm\.a\.limits\.parallel: expected"),
         ('[llm.a]\nmodel = "x/y"\nlimits.paralel = 1', r":3:1: llm\.a\.limits\.paralel: there is no such setting"),
+        (
+            '[llm.a]\nmodels = ["b", "local"]\n[llm.b]\nmodel = "c"\n[llm.c]\nmodels = ["x/y"]',
+            r":2:1: llm\.a\.models: a group is no member of another one: 'b'",
+        ),
+        ('[llm.a]\nmodels = ["local", "auto"]', r":2:1: llm\.a\.models: a group is no member of another one: 'auto'"),
+        ('[auto]\nmodels = ["auto"]', r":2:1: auto\.models: there is no such named LLM, and no provider: 'auto'"),
+        (
+            '[auto]\nmodels = ["opnai/x"]',
+            r":2:1: auto\.models: there is no such provider: 'opnai'. Did you",
+        ),
         ('[auto]\nmodel = "x/y"', r":2:1: auto\.model: there is no such setting"),
         (
             '[providers.openai]\napi_key_env = "A"\napi_key_command = "b"',
@@ -126,13 +137,42 @@ def test_command_prints_the_key_where_the_environment_has_none(make: Make, serve
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        (("/nonexistent/key",), "No such file"),
-        ((sys.executable, "-c", "import sys; sys.exit('no luck')"), "exit status 1: no luck"),
-        ((sys.executable, "-c", ""), "it printed nothing"),
+        (("/nonexistent/key", "canary"), "cannot be run: No such file"),
+        (("python\0canary",), "cannot be run: ValueError"),
+        ((sys.executable, "-c", "import sys; print('canary'); sys.exit('canary')"), "failed with exit status 1"),
+        ((sys.executable, "-c", ""), "printed nothing"),
+        ((sys.executable, "-c", "print('canary'); print('user: canary')"), "printed 2 lines, expected one"),
+        ((sys.executable, "-c", "print(' \\n')"), "printed nothing"),
+        ((sys.executable, "-c", "import sys; sys.stdout.buffer.write(b'canary\\xff')"), "bytes that are not UTF-8"),
+        ((sys.executable, "-c", "print('canary', flush=True); import time; time.sleep(600)"), "did not end within 2 s"),
     ],
 )
-def test_command_that_gives_no_key_is_explained(command: tuple[str, ...], problem: str):
-    with pytest.raises(AuthenticationError, match="gave no key") as caught:
-        KeyCommand("openai", command)()
+def test_command_that_gives_no_key_is_explained_without_what_it_printed(command: tuple[str, ...], problem: str):
+    with pytest.raises(AuthenticationError, match="which should print the key") as caught:
+        KeyCommand("openai", command, seconds=2).printed()
     assert problem in str(caught.value)
     assert "api_key_command of [providers.openai]" in str(caught.value)
+    assert "canary" not in str(caught.value).replace(repr(command[0]), "")
+
+
+@pytest.mark.process
+def test_llms_of_a_provider_share_the_key_of_its_command_and_have_it_printed_again_once(
+    make: Make, server: Any, tmp_path: Path
+):
+    script, runs = tmp_path / "key.py", tmp_path / "runs"
+    script.write_text(f"f = open({str(runs)!r}, 'a+'); f.write('x'); f.seek(0); print('key-', len(f.read()), sep='')")
+    text = f"[providers.openai-compatible]\napi_key_command = ['{sys.executable}', '{script}']\n"
+    text += f"base_url = '{server.url}/v1'"
+    first, second = (make(text, f"openai-compatible/{name}", environment={}, max_retries=0) for name in "ab")
+    for each in (completion(), completion(), failure(401), completion(), failure(401), completion()):
+        server.script(each)
+    for llm in (first, second, first, second):
+        llm.generate("hi")
+    keys = [request.headers["authorization"] for request in server.requests]
+    assert keys == [f"Bearer key-{number}" for number in (1, 1, 1, 2, 1, 2)]
+    assert runs.read_text() == "xx"
+
+
+def test_member_whose_variable_is_not_set_is_left_out(make: Make):
+    text = '[providers.openai]\napi_key_env = "MY_KEY"\n[llm.any]\nmodels = ["openai/x", "ollama/y"]'
+    assert [each.provider for each in make(text, "any", environment={}).members] == ["ollama"]

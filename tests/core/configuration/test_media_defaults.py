@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from abstractcore import ConfigurationError, InvalidInputError, Services, create_llm
-from abstractcore.catalogue.catalogue import config_file_path
 from abstractcore.ports import Fallback
+from abstractcore.user_folders import config_file_path
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
 
 TEXT = frozenset({"text"})

@@ -168,7 +168,17 @@ def test_environment_has_precedence_over_the_file(
         ('[providers.opnai]\nbase_url = "x"', (), r":1:1: providers\.opnai: there is no such provider"),
         ('[providers.openai.headers]\nAuthorization = "Bearer x"', (), r"secrets are not allowed in this file"),
         ("[providers.openai.headers]\nX-A = 3", (), r":2:1: providers\.openai\.headers\.X-A: expected a string, got 3"),
-        (PROVIDER, ("openai/x",), r":5:1: providers\.openai\.api_key_env: there is no such variable"),
+        ("[providers.openai]\nbase_url = 'no url'", ("openai/x",), r":2:1: providers\.openai\.base_url: .*no url"),
+        ('[llm.a]\nmodel = "bb"\n[llm.bbb]\nmodel = "x/y"', ("a",), r":2:1: llm\.a\.model: .*Did you mean bbb\?"),
+        ("[llm.auto]\nmodel = 'x/y'", (), r":1:1: llm\.auto: create_llm\('auto'\) chooses a model itself"),
+        ("[providers.openai]\napi_key_env = 'sk-1-is-a-key'", (), r":2:1: .*api_key_env: expected the name of a var"),
+        ("[providers.openai]\napi_key_command = ''", (), r":2:1: .*api_key_command: expected a command"),
+        ("[providers.openai]\napi_key_command = []", (), r":2:1: .*api_key_command: expected a command"),
+        (
+            '[providers.openai]\napi_key_command = "pass \'x"',
+            (),
+            r":2:1: .*api_key_command: it cannot be read",
+        ),
         (
             '[llm.a]\nmodel = "openai/x"\noptions.temprature = 1',
             ("a",),
@@ -187,6 +197,47 @@ def test_error_names_the_line(make: Make, text: str, names: tuple[str, ...], mes
     with pytest.raises(ConfigurationError, match=rf"config\.toml{message}" if message[0] == ":" else message) as caught:
         make(text, *(names or ("scripted",)), environment=KEY)
     assert "sk-1" not in str(caught.value)
+
+
+def test_problem_is_reported_once(make: Make):
+    with pytest.raises(ConfigurationError) as caught:
+        make("llm = 3", "scripted")
+    assert str(caught.value).count("expected a table") == 1
+
+
+def test_variable_without_a_key_is_named_with_its_line_as_a_missing_key(make: Make):
+    with pytest.raises(AuthenticationError, match=r":5:1: providers\.openai\.api_key_env: there is no such variable"):
+        make(PROVIDER, "openai/x")
+
+
+def test_none_of_the_program_has_precedence_over_every_table(make: Make):
+    text = """
+[providers.scripted]
+options.temperature = 0.1
+options.max_output_tokens = 5
+options.headers.X-Options = "o"
+headers.X-Provider = "p"
+limits.parallel = 1
+
+[llm.a]
+model = "scripted/scripted"
+options.temperature = 0.2
+options.replies = ["x"]
+options.headers.X-Named = "n"
+"""
+    call = make(text, "a").build("hi")
+    assert (call.sampling.temperature, call.sampling.max_output_tokens) == (0.2, 5)
+    assert make(text, "a", temperature=None).build("hi").sampling.temperature is None
+    assert make(text, "a", temperature=0.3).build("hi", temperature=0.4).sampling.temperature == 0.4
+    sent: list[Any] = []
+
+    class Watching:
+        async def around_call(self, context: Any, next: Any) -> Any:
+            sent.append(context.headers)
+            return await next(context)
+
+    make(text, "a", middleware=[Watching()]).generate("hi")
+    assert sent == [{"x-provider": "p", "x-options": "o", "x-named": "n"}]
 
 
 def test_all_problems_are_found_at_once(make: Make):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstractcore.concurrency import SyncRuntime, drive
-from abstractcore.engine.exchange import read_start
+from abstractcore.engine.response_reading import read_start
 from abstractcore.errors import RequestTimeoutError
 from abstractcore.framing import LineFramer, ServerSentEventFramer
 from abstractcore.ports import CallContext, Framer, Operation

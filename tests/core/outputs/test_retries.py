@@ -1,5 +1,6 @@
 """`output_retries` and `output_check`: corrections, attempts, what is not asked for again; in all four ways."""
 
+import threading
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from abstractcore import (
     OutputValidationError,
     OverloadedError,
     Price,
+    RequestTimeoutError,
     TextPart,
     ToolRetry,
     Usage,
@@ -185,6 +187,17 @@ def test_options_of_an_output_need_one(name: str, value: Any):
     with pytest.raises(InvalidInputError, match="without response_model") as caught:
         scripted().generate("hi", **{name: value})
     assert caught.value.path == name
+
+
+def test_time_limit_of_the_call_is_no_failure_of_its_check(way: Way):
+    ended = threading.Event()
+    try:
+        with pytest.raises(RequestTimeoutError):
+            way.generate(
+                scripted(VALID), response_model=City, output_check=lambda city: str(ended.wait(30)), timeout=0.1
+            )
+    finally:
+        ended.set()
 
 
 def test_check_that_is_no_function_is_refused():

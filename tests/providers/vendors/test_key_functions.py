@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import threading
 from typing import Any
 
 import httpx2
@@ -14,9 +15,11 @@ from abstractcore import (
     ConfigurationError,
     InvalidInputError,
     ProviderError,
+    RequestTimeoutError,
     Services,
     create_llm,
 )
+from abstractcore.concurrency import SyncRuntime
 from abstractcore.registry import Registry
 from abstractcore.testing import CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, completion, failure, streamed
@@ -142,6 +145,55 @@ def test_tasks_that_begin_together_ask_once(server, connect):
 
     asyncio.run(run())
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_threads_that_begin_together_ask_once(server, services: Services, connect, fails: bool):
+    asked = Keys(*[KEY] * 16)
+    all_wait = threading.Event()
+    ends: list[str] = []
+
+    def key() -> str:
+        found = asked()
+        all_wait.wait(PATIENCE_SECONDS)
+        if fails:
+            raise OSError("the store of keys is down")
+        return found
+
+    def call() -> None:
+        try:
+            ends.append(llm.generate("hi").content)
+        except AuthenticationError as error:
+            ends.append(error.message)
+
+    class Waiting(SyncRuntime):
+        """Counts the threads that wait for the one that asks."""
+
+        count = 0
+
+        async def wait(self, future: Any, seconds: float | None = None) -> bool:
+            self.count += 1
+            if self.count == 15:
+                all_wait.set()
+            return await super().wait(future, seconds)
+
+    server.always(completion("hello"))
+    services.sync_runtime = Waiting()
+    llm = connect(api_key=key)
+    threads = [threading.Thread(target=call) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_SECONDS)
+    assert asked.asked == 1
+    assert ends == ["the function given as api_key failed: OSError." if fails else "hello"] * 16
+
+
+def test_time_limit_of_a_call_is_no_failure_of_the_function(call_style: CallStyle, connect):
+    ended = threading.Event()
+    with pytest.raises(RequestTimeoutError):
+        call_style.generate(connect(api_key=lambda: str(ended.wait(PATIENCE_SECONDS)), timeout=0.1), "hi")
+    ended.set()
 
 
 @pytest.mark.parametrize(

@@ -279,9 +279,12 @@ def test_missing_file_and_bad_environment_are_named():
 @pytest.mark.parametrize(
     ("routing", "message"),
     [
-        ('order = "second"', "routing.order: expected an order"),
+        ('order = "second"', "routing.order: expected 'first' or 'cheapest'"),
         ("cooldown = 0", "routing.cooldown: expected a number of seconds above 0"),
-        ("hedge_after = 2", "routing.hedge_after: there is no such setting"),
+        ("hedge_after = 2", "routing.hedge_after: a server sends an answer while it is made"),
+        ("stiky = false", "routing.stiky: there is no such setting. Did you mean sticky"),
+        ('sticky = "session"', "routing.sticky: expected true or false"),
+        ("member_timeout = 0", "routing.member_timeout: expected a number of seconds above 0"),
         ('fall_back_on = ["all"]', "routing.fall_back_on"),
     ],
 )
