@@ -28,7 +28,8 @@ from .history import SessionExchange, SessionHistory, SessionUsage
 from .loading import may_be_added, take_document, take_file, write_fork
 from .meter import ContextMeter
 from .options import SessionOptions
-from .state import SessionSettings, SessionState, new_id, settings_of
+from .room import ContextRoom
+from .state import SessionSettings, SessionState, check_llm, new_id, request_on, settings_of
 from .streams import SessionStream
 from .turns import SessionTurn
 
@@ -61,9 +62,7 @@ class Session(NotCopied):
 
     @takes(SessionOptions)
     def __init__(self, llm: llms.LLM, **options: Unpack[SessionOptions]) -> None:
-        if not isinstance(llm, llms.LLM):  # pyright: ignore[reportUnnecessaryIsInstance]
-            hint = 'Create one: llm.session(), or Session(create_llm("openai/gpt-5.4")).'
-            raise InvalidInputError(f"expected an LLM, got {shown(llm)}", path="llm", hint=hint)
+        check_llm(llm)
         self._settings, system_prompt = settings_of(llm, options)
         self._state = SessionState(new_id(), SessionHistory(), system_prompt)
         self._turn("?", None, {}).prepared()  # refuses unknown options now
@@ -327,7 +326,7 @@ class Session(NotCopied):
     @takes(CallRequest)
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> schema.Plan:
         """Returns the plan of what `ask` would send now, as `LLM.plan` does; the context is not compacted for it."""
-        options: dict[str, Any] = {**self._settings.defaults, **request, "messages": self.messages}
+        options: dict[str, Any] = {**self._settings.defaults, **request}
         for name, value in (
             ("system_prompt", self.system_prompt),
             ("tools", self._settings.tools),
@@ -335,7 +334,8 @@ class Session(NotCopied):
         ):
             if value and options.get(name) is None:
                 options[name] = value
-        return self._settings.llm.plan(prompt, **options)
+        history = self._state.history
+        return self._settings.llm.plan(prompt, **request_on(history.context, options, has_system=history.has_system))
 
     def add(self, *messages: message_inputs.MessageInput) -> None:
         """Adds messages without a call: what `messages=` takes, such as `call.result("sunny")` or `Message.user("hi")`.
@@ -355,13 +355,12 @@ class Session(NotCopied):
         Raises `InvalidInputError` if there is none, or it was compacted; `SessionBusyError` while a call runs.
         """
         with self._state:
-            removed = self._state.history.undo()
+            removed = self._state.history.last_to_undo()
+            if self._state.file is not None:
+                self._state.file.undo(removed.number)
+            self._state.history.undo()
+            self._state.unwritten.pop(removed.number, None)
             self._settings.meter.forget()
-            file = self._state.file
-            if removed.number in self._state.unwritten:
-                self._state.unwritten.remove(removed.number)
-            if file is not None:
-                file.undo(removed.number)
             return removed.messages
 
     def fork(self, path: str | os.PathLike[str] | None = None) -> Session:
@@ -369,18 +368,21 @@ class Session(NotCopied):
 
         Raises `SessionError` for a file that exists, and `SessionBusyError` while a call runs.
         """
-        with self._state:
-            history = self._state.history.copy()
-            other = self._view(SessionState(new_id(), history, self.system_prompt, notes=self.notes), self._settings)
+        self._state.begin(changes=False)
+        try:
+            state = SessionState(new_id(), self._state.history.copy(), self.system_prompt, notes=self.notes)
             if path is not None:
-                write_fork(other._state, path, self._state)
-            return other
+                write_fork(state, path, self._state)
+        finally:
+            self._state.end()
+        return self._view(state, replace(self._settings, meter=self._settings.meter.copy()))
 
     def with_llm(self, llm: llms.LLM) -> Session:
         """Returns the same session with another model: both share history, file and lock.
 
         Reasoning, ids of stored responses and uploaded files of one provider are not sent to another.
         """
+        check_llm(llm)
         return self._view(self._state, replace(self._settings, llm=llm, meter=ContextMeter()))
 
     def history(self, *, full: bool = False) -> tuple[Message, ...]:
@@ -451,8 +453,9 @@ class Session(NotCopied):
                 state.system_prompt = None
 
     def close(self) -> None:
-        """Closes the file, if there is one. The LLM stays open."""
+        """Closes the file, if there is one; what a full disk kept out of it is written first. The LLM stays open."""
         if self._state.file is not None:
+            self._state.write_last()
             self._state.file.close()
 
     def __enter__(self) -> Self:
@@ -495,12 +498,9 @@ class Session(NotCopied):
     async def _compact(self, pipeline: Pipeline, keep: int, focus: str | None) -> tuple[CallWarning, ...]:
         if type(keep) is not int or keep < 0:
             raise InvalidInputError(f"expected a whole number of at least 0, got {shown(keep)}", path="keep")
-        turn = SessionTurn(self._state, self._settings, None, {}, stream=False)
+        room = ContextRoom(self._state, self._settings, self._settings.defaults)
         with self._state:
-            groups = self._state.history.all_groups
-            limit = self._settings.limit({}) or 32_768
-            compacted = await turn.compactor(pipeline.runtime, limit).to_last(groups, keep, focus)
-            return () if compacted is None else await turn.compact(compacted, pipeline.runtime)
+            return await room.make_now(keep, focus, pipeline.runtime)
 
     def _view(self, state: SessionState, settings: SessionSettings) -> Session:
         other = Session.__new__(Session)
