@@ -223,10 +223,11 @@ def _object(data: object, path: str) -> Mapping[str, Any]:
 
 def _usage(data: object, path: str) -> Usage:
     """Returns token counts, which `Usage` checks: faster than the general reader, which reads anything beside them."""
-    if type(data) is not dict or not _TOKEN_COUNTS.issuperset(cast("dict[str, Any]", data)):
-        return from_data(Usage, data, path)
+    counts = cast("dict[str, Any]", data)
+    if type(data) is not dict or not _TOKEN_COUNTS.issuperset(counts):
+        return from_data(Usage, counts, path)
     try:
-        return Usage(**cast("dict[str, Any]", data))
+        return Usage(**counts)
     except SchemaError as error:
         raise error.at(path) from None
 

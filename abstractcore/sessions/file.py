@@ -61,7 +61,7 @@ class SessionFile:
         self._held: BinaryIO | None = None
         self._beside = FileArtifactStore(_folder_beside(self._place))
         if not read_only:
-            self._held = self._locked()
+            self._held = locked(self.path)
         try:
             self._connection: sqlite3.Connection | None = self._opened()
         except BaseException:
@@ -81,12 +81,14 @@ class SessionFile:
         with self._transaction() as connection:
             _set(connection, name, value)
 
-    def history(self) -> SessionHistory:
-        """Reads all exchanges and the latest compaction; of those that were undone, what they used."""
+    def history(self, *, with_messages: bool = True) -> SessionHistory:
+        """Reads all exchanges and the latest compaction, perhaps without their messages; of exchanges that were undone,
+        what they used.
+        """
         with self._working("read") as connection:
             connection.execute("BEGIN")
             try:
-                messages = self._messages(connection)
+                messages = self._messages(connection) if with_messages else {}
                 rows = connection.execute("SELECT number, details FROM exchanges WHERE NOT undone ORDER BY number")
                 exchanges = [self._exchange(number, details, messages) for number, details in rows]
                 undone = connection.execute("SELECT number, details FROM exchanges WHERE undone ORDER BY number")
@@ -97,7 +99,7 @@ class SessionFile:
                 connection.execute("COMMIT")
         if messages:
             raise SessionError(f"{self.path} is damaged: there is no exchange {next(iter(messages))} for its messages.")
-        groups = [] if kept is None else self._groups(kept[0])
+        groups = self._groups(kept[0]) if with_messages and kept is not None else []
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
         return SessionHistory(exchanges, groups, [*spent, *(self._exchange(0, usage, {}) for (usage,) in summaries)])
@@ -223,18 +225,6 @@ class SessionFile:
 
     def __repr__(self) -> str:
         return f"SessionFile({str(self.path)!r})"
-
-    def _locked(self) -> BinaryIO:
-        path = self._place.with_name(f"{self._place.name}.lock")
-        try:
-            held = os.fdopen(private(str(path), os.O_RDWR | os.O_CREAT), "r+b", buffering=0)
-        except (OSError, ValueError) as error:
-            raise self._error(error) from None
-        if not lock_file(held):
-            held.close()
-            hint = "Session.open(path, llm, read_only=True) reads it."
-            raise SessionBusyError(f"{self.path} is open in another process, or in this one.", hint=hint)
-        return held
 
     def _unlock(self) -> None:
         held, self._held = self._held, None
@@ -381,11 +371,29 @@ class SessionFile:
                 raise self._error(error, verb) from None
 
     def _error(self, error: Exception, verb: str = "opened") -> SessionError:
-        name = getattr(error, "sqlite_errorname", "")
-        reason = getattr(error, "strerror", None) or str(error)
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            return SessionError(f"{self.path} is damaged: {reason}.", hint="Restore it from a copy.")
-        return SessionError(f"{self.path} cannot be {verb}: {reason}.")
+        return _file_error(self.path, error, verb)
+
+
+def locked(path: Path) -> BinaryIO:
+    """Returns the lock of a session file, held until it is closed; raises `SessionBusyError` if it is held already."""
+    try:
+        descriptor = private(f"{os.path.realpath(path)}.lock", os.O_RDWR | os.O_CREAT)
+    except (OSError, ValueError) as error:
+        raise _file_error(path, error, "opened") from None
+    held = os.fdopen(descriptor, "r+b", buffering=0)
+    if not lock_file(held):
+        held.close()
+        hint = "Session.open(path, llm, read_only=True) reads it."
+        raise SessionBusyError(f"{path} is open in another process, or in this one.", hint=hint)
+    return held
+
+
+def _file_error(path: Path, error: Exception, verb: str) -> SessionError:
+    name = getattr(error, "sqlite_errorname", "")
+    reason = getattr(error, "strerror", None) or str(error)
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return SessionError(f"{path} is damaged: {reason}.", hint="Restore it from a copy.")
+    return SessionError(f"{path} cannot be {verb}: {reason}.")
 
 
 def _folder_beside(path: Path) -> Path:

@@ -234,6 +234,11 @@ def _has_system(messages: Iterable[Message]) -> bool:
     return any(message.role == "system" for message in messages)
 
 
+def usage_of(usage: Usage) -> SessionUsage:
+    """Returns the sum of token counts as that of a session."""
+    return SessionUsage(**{name: getattr(usage, name) for name in TOKEN_COUNTS})
+
+
 def sum_of(usages: Iterable[Usage]) -> Usage:
     """Returns the sum of token counts; faster than adding many."""
     totals: dict[str, int] = {}

@@ -24,7 +24,7 @@ from ..schema import CallWarning, GenerateResponse, Message
 from ..schema.base_error import shown
 from .documents import OpenAIMessages, document_of, read_json
 from .handles import SetAside, find_handle
-from .history import SessionExchange, SessionHistory, SessionUsage
+from .history import SessionExchange, SessionHistory, SessionUsage, usage_of
 from .loading import may_be_added, take_document, take_file, write_fork
 from .meter import ContextMeter
 from .options import SessionOptions
@@ -147,8 +147,7 @@ class Session(NotCopied):
     @property
     def usage(self) -> SessionUsage:
         """The tokens of all calls; `usage.cached_rate` is the share of the input that came from a cache."""
-        usage = self._state.history.usage
-        return SessionUsage(**{name: getattr(usage, name) for name in schema.TOKEN_COUNTS})
+        return usage_of(self._state.history.usage)
 
     @property
     def cost(self) -> schema.CostSums:
@@ -413,12 +412,21 @@ class Session(NotCopied):
 
         The file is either complete or as before. Raises `SessionError` if it cannot be written.
         """
+        try:
+            schema.write_whole(Path(path), json.dumps(self.document(), ensure_ascii=False).encode("utf-8"))
+        except (OSError, ValueError) as error:
+            raise SessionError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
+
+    def document(self) -> dict[str, Any]:
+        """Returns the session as JSON data, as `save` writes it.
+
+        Raises `SessionError` if a file that a message refers to was deleted or changed.
+        """
         state = self._state
         try:
-            document = document_of(state.history, state.id, state.system_prompt)
-            schema.write_whole(Path(path), json.dumps(document, ensure_ascii=False).encode("utf-8"))
-        except (OSError, ValueError, schema.SchemaError) as error:
-            raise SessionError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
+            return document_of(state.history, state.id, state.system_prompt)
+        except (OSError, schema.SchemaError) as error:
+            raise SessionError(f"a file of the session cannot be read: {error}") from None
 
     def to_openai(self) -> OpenAIMessages:
         """Returns the messages with the system prompt in the format of OpenAI's Chat Completions. `warnings` of the

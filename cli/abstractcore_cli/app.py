@@ -19,6 +19,7 @@ from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
 from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
+from .sessions import sessions
 from .tracing import costs, traces
 
 
@@ -77,6 +78,7 @@ app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
 app.add_typer(config, name="config")
 app.add_typer(costs, name="costs")
+app.add_typer(sessions, name="sessions")
 
 
 for command in (draw, compose, speak, transcribe, talk):
@@ -159,21 +161,31 @@ def chat(
     tool: given.Tool = None,
     yes: given.Yes = False,
     max_rounds: given.MaxRounds = None,
+    session: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Keep the conversation under this name, or in this file, and go on with it."),
+    ] = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Chat with a model, one line at a time.
 
-    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
+    /exit or Ctrl-D ends the chat; other commands are /undo, /fork NAME, /model NAME, /compact, /cost, /file PATH,
+    /tools, /resume and /help. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
+
+    Without a terminal, each line of stdin is a question; a failed one ends the chat.
+
+        abstractcore chat --session trip -p openai/gpt-5.4-mini
+
+        abstractcore chat --session trip          (goes on where it ended)
+
+        abstractcore sessions list
     """
-    from .chatting import converse
+    from .chatting.chat import ChatArguments, converse
     from .plugins import ConnectionArguments
     from .toolbox import ToolArguments
 
-    converse(
-        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
-        ToolArguments(tuple(tool or ()), yes, max_rounds),
-        system,
-    )
+    connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
+    converse(ChatArguments(connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session))
 
 
 @app.command(epilog=EPILOG)

@@ -156,9 +156,34 @@ def connected(
     more: Mapping[str, Any] = EMPTY,
 ) -> Generator[abstractcore.LLM]:
     """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options."""
+    with connections(plugins, quiet=connection.quiet) as services:
+        yield create(connection, services, {"api_key": api_key, **more})
+
+
+@contextmanager
+def connections(plugins: Registry | None = None, *, quiet: bool) -> Generator[abstractcore.Services]:
+    """Yields what the LLMs of a command share, and closes it."""
+    models = model_store(_ignore if quiet else None)
+    services = abstractcore.Services(models=models, registry=plugins or registry())
+    try:
+        yield services
+    except abstractcore.UnknownOptionError as error:
+        error.hint = "Leave it out: the provider does not support it."
+        raise
+    finally:
+        services.close()
+
+
+def create(
+    connection: ConnectionArguments,
+    services: abstractcore.Services,
+    more: Mapping[str, Any] = EMPTY,
+    *,
+    group: Sequence[str] = (),
+) -> abstractcore.LLM:
+    """Returns the LLM of the connection options, or a group of models with these options."""
     options = {
         "base_url": connection.base_url,
-        "api_key": api_key,
         "temperature": connection.temperature,
         "max_output_tokens": connection.max_tokens,
         "timeout": connection.timeout,
@@ -166,15 +191,7 @@ def connected(
         **more,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    models = model_store(_ignore if connection.quiet else None)
-    services = abstractcore.Services(models=models, registry=plugins or registry())
-    try:
-        yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
-    except abstractcore.UnknownOptionError as error:
-        error.hint = "Leave it out: the provider does not support it."
-        raise
-    finally:
-        services.close()
+    return abstractcore.create_llm([*group] or connection.provider, connection.model, services=services, **given)
 
 
 def model_store(progress: Progress | None = None) -> FileModelStore:

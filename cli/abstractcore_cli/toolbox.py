@@ -35,9 +35,9 @@ class ToolArguments:
 
 
 class Toolbox:
-    """The tools of a command: `tools` and `run_tools` are for calls of an LLM.
+    """The tools of a command: `tools` and `run_tools` are for calls of an LLM, `specs` describe the tools.
 
-    `allowed` names those that run without asking.
+    Those that are read-only, and the kernel's `own`, run without asking.
 
     A call of another tool suspends the loop, so that the user is asked in the main thread and no time limit runs.
     """
@@ -46,28 +46,35 @@ class Toolbox:
         self,
         tools: Sequence[ToolInput] = (),
         policy: abstractcore.ToolPolicy | None = None,
-        allowed: Iterable[str] = (),
+        specs: Sequence[abstractcore.ToolSpec] = (),
+        own: Iterable[str] = (),
     ) -> None:
         self.tools = tools
-        self._allowed = set(allowed)
+        self.specs = specs
+        self._allowed = {*own, *(spec.name for spec in specs if spec.read_only)}
         self.run_tools: abstractcore.ToolPolicy | bool = policy or False
         if policy is not None and policy.approve is None:
             self.run_tools = replace(policy, approve=self._decide)
 
     def resumed(self, llm: abstractcore.LLM, waiting: Response) -> Response:
         """Asks the user about the calls that wait, and continues."""
-        answers = self._answers(waiting)
+        answers = self.answers(waiting.pending)
         with prints_to_stderr():
             return llm.resume(waiting, answers, tools=self.tools, run_tools=self.run_tools)
 
     def resumed_stream(self, llm: abstractcore.LLM, waiting: Response) -> abstractcore.Stream[Any]:
         """Asks the user about the calls that wait, and returns the stream of what follows."""
-        answers, tools, policy = self._answers(waiting), self.tools, self.run_tools
+        answers, tools, policy = self.answers(waiting.pending), self.tools, self.run_tools
         return llm.resume(waiting, answers, tools=tools, run_tools=policy, stream=True)
 
-    def _answers(self, waiting: Response) -> list[abstractcore.ToolAnswer]:
+    def answers(self, waiting: Iterable[abstractcore.PendingCall]) -> list[abstractcore.ToolAnswer]:
+        """Returns the answers to calls that wait: the user is asked about each, but for those that run without."""
+        return [each.allow() if self._runs_unasked(each) else asked(each, self._allowed) for each in waiting]
 
-        return [each.allow() if self._runs_unasked(each) else asked(each, self._allowed) for each in waiting.pending]
+    def asks_about(self, name: str) -> bool:
+        """Returns whether the user is asked before a tool runs."""
+        has_approver = isinstance(self.run_tools, abstractcore.ToolPolicy) and self.run_tools.approve is not _allow_all
+        return has_approver and name not in self._allowed
 
     def _runs_unasked(self, pending: abstractcore.PendingCall) -> bool:
         return pending.call.name in self._allowed and pending.reason != "data_flow"
@@ -91,6 +98,7 @@ def toolbox(
     if not choices.names:
         _check_unused(choices)
         return Toolbox()
+    from abstractcore.sessions import RECALL
     from abstractcore.tools import READ_RESULT, SEARCH_TOOLS, tool_set
 
     from .tool_modules import load_tools
@@ -98,11 +106,11 @@ def toolbox(
     tools = load_tools(choices.names, registry)
     specs = [spec for spec in tool_set(tools, registry).specs if isinstance(spec, abstractcore.ToolSpec)]
     _check_approval(specs, choices)
-    given = {spec.name: spec for spec in (SEARCH_TOOLS, READ_RESULT, *specs)}
+    own = {SEARCH_TOOLS.name, READ_RESULT.name, RECALL} - {spec.name for spec in specs}
     policy = abstractcore.ToolPolicy(approve=_allow_all if choices.yes else None, on_limit="answer", on_event=on_event)
     if choices.max_rounds is not None:
         policy = replace(policy, max_rounds=choices.max_rounds)
-    return Toolbox(tools, policy, [name for name, spec in given.items() if spec.read_only])
+    return Toolbox(tools, policy, specs, own)
 
 
 def _check_unused(choices: ToolArguments) -> None:

@@ -520,8 +520,8 @@ def test_chat_ends_on_exit_and_end_of_input(to_server, terminal, keys):
 def test_chat_does_not_send_unknown_commands_to_the_model(to_server, terminal):
     with terminal("chat", *to_server) as window:
         window.wait_for("> ")
-        window.type("/help\n")
-        window.wait_for("unknown command /help: /exit ends the chat")
+        window.type("/hlep\n")
+        window.wait_for("unknown command /hlep: Did you mean /help?")
         window.type("/exit\n")
         assert window.wait_for_end() == 0
 

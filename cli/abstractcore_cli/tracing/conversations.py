@@ -31,6 +31,13 @@ def shortened(value: object, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def message_lines(message: Message) -> Iterator[Line]:
+    """Yields the role of a message, and below it the lines of its parts."""
+    yield [(message.role, "bold")]
+    for part in message.parts:
+        yield from ([(_INDENT + line, "")] for line in _lines_of(part))
+
+
 class Conversation:
     """Messages that were printed: those of a later call that begin in the same way are not repeated."""
 
@@ -63,9 +70,7 @@ class Conversation:
         if self._printed[0] is not keys and common == 0:
             yield [(f"of {record.provider}/{record.model}:", "dim")]
         for message in messages[common:]:
-            yield [(message.role, "bold")]
-            for part in message.parts:
-                yield from ([(_INDENT + line, "")] for line in _lines_of(part))
+            yield from message_lines(message)
         for name, value in (("input", record.input), ("result", record.result)):
             if value is not None:
                 yield [(name, "bold")]

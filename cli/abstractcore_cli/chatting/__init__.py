@@ -1,0 +1,1 @@
+"""`abstractcore chat`: a conversation in the terminal, its questions, and its commands."""

@@ -1,0 +1,141 @@
+"""`abstractcore chat`: reads lines, each of which is a question or a command; shows what was said before."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import abstractcore
+
+from ..plugins import ConnectionArguments, connections, create, registry
+from ..reporting import print_error, reported
+from ..screen import note, write
+from ..sessions.names import make_folder, opened_here, session_path
+from ..toolbox import ToolArguments, Toolbox, toolbox
+from ..tracing.amounts import counted, sums
+from ..tracing.conversations import shortened
+from .commands import ChatCommands
+from .turns import ChatSession
+
+if TYPE_CHECKING:
+    from abstractcore.sessions import SessionExchange
+
+_LAST_WORDS = ("/exit", "/quit")
+"""What ends a chat whose lines are piped; other commands are only those of a person: piped text may be of anyone."""
+_RECALLED = 3
+"""How many exchanges are shown when a conversation goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatArguments:
+    """The arguments of `chat`; `session` is the name or the path of a session file."""
+
+    connection: ConnectionArguments
+    tools: ToolArguments
+    system: str | None = None
+    session: str | None = None
+
+
+def converse(arguments: ChatArguments) -> None:
+    """Runs the conversation until the user ends it. If stdin is not a terminal, an error ends it too."""
+    interactive = sys.stdin.isatty()
+    with reported(), _opened(arguments) as chat:
+        commands = ChatCommands(chat)
+        if interactive and not arguments.connection.quiet:
+            for remark in _greeting(chat):
+                note(remark)
+        while not commands.is_over and (line := _next_line(interactive)) is not None:
+            try:
+                if not interactive or not commands.run(line):
+                    chat.ask(line.removeprefix("/") if interactive and line.startswith("//") else line)
+            except abstractcore.AbstractCoreError as error:
+                if not interactive:
+                    raise
+                print_error(error)
+
+
+@contextlib.contextmanager
+def _opened(arguments: ChatArguments) -> Generator[ChatSession]:
+    plugins = registry()
+    tools = toolbox(arguments.tools, plugins)
+    path = None if arguments.session is None else session_path(arguments.session)
+    connection = _with_last_model(arguments.connection, path)
+    with connections(plugins, quiet=connection.quiet) as services:
+        llm = create(connection, services)
+        session = _session(llm, path, tools, arguments.system)
+        chat = ChatSession(session, tools, connection, services, path)
+        try:
+            yield chat
+        finally:
+            chat.session.close()
+
+
+def _with_last_model(connection: ConnectionArguments, path: Path | None) -> ConnectionArguments:
+    """Returns the connection options with the model that answered last, unless they name one."""
+    if path is None or connection.provider or connection.model or not path.exists():
+        return connection
+    from abstractcore.sessions import SessionSummary
+
+    last = SessionSummary.read(path)
+    return connection if last.provider is None else replace(connection, provider=last.provider, model=last.model)
+
+
+def _session(llm: abstractcore.LLM, path: Path | None, tools: Toolbox, system: str | None) -> abstractcore.Session:
+    options: dict[str, Any] = {"tools": tools.tools, "run_tools": tools.run_tools, "keep_partial": True}
+    if system is not None:
+        options["system_prompt"] = system
+    if path is None:
+        return llm.session(**options)
+    make_folder(path)
+    with opened_here(path):
+        return abstractcore.Session.open(path, llm, **options)
+
+
+def _greeting(chat: ChatSession) -> Iterator[str]:
+    """Yields what a conversation begins with: the model, and the last exchanges of one that goes on."""
+    session = chat.session
+    yield f"{chat.model}: /help lists the commands, Ctrl-D ends the chat, Ctrl-C stops an answer"
+    for repair in session.notes:
+        yield f"repaired: {repair.message}"
+    if chat.name is None:
+        return
+    if not session.exchanges:
+        yield f"{chat.name}: a new conversation"
+        return
+    yield f"{chat.name}: {counted(len(session.exchanges), 'exchange')}, {sums(session.cost)}"
+    for exchange in session.exchanges[-_RECALLED:]:
+        yield from _lines(exchange)
+    if session.loop is not None:
+        yield "The last question was cut off: /resume goes on with it, another question leaves it out."
+
+
+def _lines(exchange: SessionExchange) -> Iterator[str]:
+    """Yields the question and the answer, each in one line."""
+    for messages, mark in ((exchange.question, "> "), (exchange.messages[exchange.asked :], "")):
+        texts = [message.text for message in messages if message.role != "tool" and message.text.strip()]
+        if messages:
+            yield f"{mark}{shortened(' '.join(texts)) or '(no text)'}"
+
+
+def _next_line(interactive: bool) -> str | None:
+    """Returns the next line of the user; None at the end."""
+    if interactive:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("readline")  # gives `input` arrow keys and a history
+    prompt = "> " if interactive and sys.stdout.isatty() else ""
+    line = ""
+    while not line:
+        try:
+            line = input(prompt).strip()
+        except (EOFError, KeyboardInterrupt) as end:
+            if prompt:
+                write("\n")
+            if isinstance(end, KeyboardInterrupt):
+                raise
+            return None
+    return None if not interactive and line in _LAST_WORDS else line
