@@ -5,15 +5,18 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from rounds import Row, Setup, best
 
-from abstractcore import GenerateResponse, Message, Session, create_llm
+from abstractcore import GenerateResponse, Message, Session, Usage, create_llm
 from abstractcore.engine import Prepared
 from abstractcore.schema import ModelCall
+from abstractcore.sessions import SessionExchange
+from abstractcore.sessions.file import SessionFile
 
 _MESSAGES = 10_000
 _TEXT = "Light in a vacuum travels 299,792,458 metres in a second, which is how the metre is defined."
@@ -89,9 +92,13 @@ def _in_file(folder: Path, setup: Setup) -> list[Row]:
     path, llm = folder / "talk.session", create_llm("scripted", replies=[])
     with Session.open(path, llm) as session:
         session.add(*_conversation(_MESSAGES))
+    answered = folder / "answered.session"
+    file = SessionFile(answered)
+    file.write([_answered(number) for number in range(1, _MESSAGES // 2 + 1)], ends_loop=True)
+    file.close()
     forks = iter(range(1_000_000))
 
-    def opened() -> float:
+    def opened(path: Path) -> float:
         begin = time.perf_counter()
         Session.open(path, llm).close()
         return time.perf_counter() - begin
@@ -116,15 +123,22 @@ def _in_file(folder: Path, setup: Setup) -> list[Row]:
 
     times = best(
         {
-            "open": opened,
+            "open": lambda: opened(path),
+            "open, with usage and costs": lambda: opened(answered),
             "append": appended,
             "fork": lambda: forked(lambda: None),
             "fork to a file": lambda: forked(lambda: folder / f"{next(forks)}.session"),
         },
         2 * setup.rounds,
     )
-    goals = {"open": 50e-3, "append": 2e-3, "fork": 10e-3}
+    goals = {"open": 50e-3, "append": 2e-3, "fork": 10e-3, "fork to a file": 10e-3}
     return [Row(f"{_MESSAGES:,} messages: {name}", seconds, goal=goals.get(name)) for name, seconds in times.items()]
+
+
+def _answered(number: int) -> SessionExchange:
+    messages = (Message.user(_TEXT), Message.assistant(_TEXT))
+    usage, cost = Usage(input=30 * number, output=25, cached=10 * number), Decimal(number) / 1_000_000
+    return SessionExchange(number, messages, 1, usage, 1, cost, provider="openai", model="m", tokens=55)
 
 
 def _conversation(count: int) -> list[Message]:

@@ -28,7 +28,6 @@ from ..schema.base_error import shown, shown_file_name
 from .history import ContextGroup, SessionExchange, SessionHistory
 
 FORMAT, VERSION = "abstractcore-session", 1
-_NO_USAGE = Usage()
 _TOKEN_COUNTS = frozenset(TOKEN_COUNTS)
 _MOST_COUNT = 2**53
 _log = logging.getLogger("abstractcore")
@@ -53,7 +52,7 @@ def document_of(history: SessionHistory, id: str, system_prompt: str | None) -> 
     document["exchanges"] = [exchange_data(each, inline) for each in [*history.exchanges]]
     if history.groups:
         document["compacted"] = [group_data(each, inline) for each in history.groups]
-    spent = [each for each in history.spent if each.calls or each.usage != _NO_USAGE]
+    spent = [each for each in history.spent if each.calls or each.usage != Usage()]
     if spent:
         document["spent"] = [exchange_data(each, inline) for each in spent]
     return document
@@ -119,19 +118,8 @@ def read_exchange(data: object, path: str, messages: tuple[Message, ...] | None 
     fields = _object(data, path)
     if messages is None:
         messages = read_messages(_list(fields, "messages"), f"{path}.messages")
-    return SessionExchange(
-        _count(fields, "number", path),
-        messages,
-        _count(fields, "asked", path),
-        calls=_count(fields, "calls", path),
-        tokens=_count(fields, "tokens", path),
-        usage=_usage(fields["usage"], f"{path}.usage") if "usage" in fields else _NO_USAGE,
-        cost=_decimal(fields, "cost", path),
-        estimated_cost=_decimal(fields, "estimated_cost", path),
-        provider=_text(fields, "provider", path),
-        model=_text(fields, "model", path),
-        partial=fields.get("partial") is True,
-    )
+    values = _read_fields(fields, _FIELDS_OF_EXCHANGES, path)
+    return SessionExchange(values.pop("number", 0), messages, **values)
 
 
 def group_data(group: ContextGroup, change: BlobChange) -> dict[str, Any]:
@@ -148,8 +136,8 @@ def read_group(data: object, path: str) -> ContextGroup:
     """Returns the group of JSON data; raises `SchemaError` with the path of an invalid value."""
     fields = _object(data, path)
     messages = read_messages(_list(fields, "messages"), f"{path}.messages")
-    exchanges, tokens = _count(fields, "exchanges", path), _count(fields, "tokens", path)
-    return ContextGroup(messages, exchanges, tokens, fields.get("is_summary") is True)
+    values = _read_fields(fields, _FIELDS_OF_GROUPS, path)
+    return ContextGroup(messages, values.pop("exchanges", 0), values.pop("tokens", 0), **values)
 
 
 def read_messages(data: Sequence[object], path: str) -> tuple[Message, ...]:
@@ -221,30 +209,59 @@ def _object(data: object, path: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", data)
 
 
-def _usage(data: object, path: str) -> Usage:
+def _read_fields(
+    fields: Mapping[str, Any], readers: Mapping[str, Callable[[object], Any]], path: str
+) -> dict[str, Any]:
+    """Returns the values of the fields that have a reader; others are of later releases. Paths are built for errors
+    only: a long session has tens of thousands of fields.
+    """
+    values: dict[str, Any] = {}
+    name = ""
+    try:
+        for name, value in fields.items():
+            if name in readers:
+                values[name] = readers[name](value)
+    except SchemaError as error:
+        raise error.at(f"{path}.{name}") from None
+    return values
+
+
+def _usage(data: object) -> Usage:
     """Returns token counts, which `Usage` checks: faster than the general reader, which reads anything beside them."""
     counts = cast("dict[str, Any]", data)
-    if type(data) is not dict or not _TOKEN_COUNTS.issuperset(counts):
-        return from_data(Usage, counts, path)
-    try:
+    if type(data) is dict and _TOKEN_COUNTS.issuperset(counts):
         return Usage(**counts)
-    except SchemaError as error:
-        raise error.at(path) from None
+    return from_data(Usage, counts)
 
 
-def _count(fields: Mapping[str, Any], name: str, path: str) -> int:
-    value = fields.get(name, 0)
+def _count(value: object) -> int:
     if type(value) is not int or not 0 <= value <= _MOST_COUNT:
-        raise SchemaError(f"expected a whole number, got {shown(value)}", f"{path}.{name}")
+        raise SchemaError(f"expected a whole number, got {shown(value)}")
     return value
 
 
-def _text(fields: Mapping[str, Any], name: str, path: str) -> str | None:
-    value = fields.get(name)
+def _text(value: object) -> str | None:
     if not isinstance(value, str | None):
-        raise SchemaError(f"expected text, got {shown(value)}", f"{path}.{name}")
+        raise SchemaError(f"expected text, got {shown(value)}")
     return value
 
 
-def _decimal(fields: Mapping[str, Any], name: str, path: str) -> Decimal | None:
-    return None if fields.get(name) is None else from_data(Decimal, fields[name], f"{path}.{name}")
+def _decimal(value: object) -> Decimal | None:
+    return None if value is None else from_data(Decimal, value)
+
+
+def _is_true(value: object) -> bool:
+    return value is True
+
+
+_FIELDS_OF_EXCHANGES: Mapping[str, Callable[[object], Any]] = {
+    **dict.fromkeys(("number", "asked", "calls", "tokens"), _count),
+    **dict.fromkeys(("provider", "model"), _text),
+    **dict.fromkeys(("cost", "estimated_cost"), _decimal),
+    "usage": _usage,
+    "partial": _is_true,
+}
+_FIELDS_OF_GROUPS: Mapping[str, Callable[[object], Any]] = {
+    **dict.fromkeys(("exchanges", "tokens"), _count),
+    "is_summary": _is_true,
+}

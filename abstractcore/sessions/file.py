@@ -23,12 +23,12 @@ from .history import ContextGroup, SessionExchange, SessionHistory
 VERSION: Final = 1
 _APPLICATION: Final = 0x41435331
 """The id in the header of a SQLite file, by which `file` and others know what it is."""
-_DAMAGE: Final = (SchemaError, ValueError, TypeError, RecursionError)
-"""What reading a row raises that was edited."""
 _of_other_processes: Final = list[sqlite3.Connection]()
 """Connections of the process that this one was forked from: SQLite requires that they are not even closed here."""
 _MOST_INSIDE: Final = 256 * 1024
 """Bytes of a file that is kept in the database; larger ones are beside it."""
+_DAMAGE: Final = (SchemaError, ValueError, TypeError, RecursionError)
+"""What reading the JSON of a row raises, if it is damaged: it may also be a number, or nested too deeply."""
 _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE exchanges (number INTEGER PRIMARY KEY, details TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
@@ -90,9 +90,9 @@ class SessionFile:
             try:
                 messages = self._messages(connection) if with_messages else {}
                 rows = connection.execute("SELECT number, details FROM exchanges WHERE NOT undone ORDER BY number")
-                exchanges = [self._exchange(number, details, messages) for number, details in rows]
+                exchanges = self._exchanges(rows.fetchall(), messages)
                 undone = connection.execute("SELECT number, details FROM exchanges WHERE undone ORDER BY number")
-                spent = [self._exchange(number, details, messages).without_messages() for number, details in undone]
+                spent = [each.without_messages() for each in self._exchanges(undone.fetchall(), messages)]
                 kept = connection.execute("SELECT groups FROM compactions ORDER BY number DESC LIMIT 1").fetchone()
                 summaries = connection.execute("SELECT usage FROM compactions").fetchall()
             finally:
@@ -102,7 +102,8 @@ class SessionFile:
         groups = self._groups(kept[0]) if with_messages and kept is not None else []
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
-        return SessionHistory(exchanges, groups, [*spent, *(self._exchange(0, usage, {}) for (usage,) in summaries)])
+        spent += self._exchanges([(0, usage) for (usage,) in summaries], {})
+        return SessionHistory(exchanges, groups, spent)
 
     def write(self, exchanges: Sequence[SessionExchange], *, ends_loop: bool) -> None:
         """Writes exchanges in one transaction, those of the same number in place of others. With `ends_loop`, the
@@ -290,14 +291,19 @@ class SessionFile:
         (message,) = with_blobs([from_data(Message, json.loads(written))], self._found)
         return message
 
-    def _exchange(self, number: int, details: str, messages: dict[int, list[Message]]) -> SessionExchange:
+    def _exchanges(self, rows: Sequence[tuple[int, str]], messages: dict[int, list[Message]]) -> list[SessionExchange]:
+        """Returns exchanges of their numbers and details."""
+        exchanges: list[SessionExchange] = []
         try:
-            data = cast("dict[str, Any]", json.loads(details))
-            if type(data) is dict:
-                data["number"] = number
-            return read_exchange(data, f"exchanges[{number}]", tuple(messages.pop(number, ())))
+            for (number, _), data in zip(rows, _read_all([details for _, details in rows]), strict=True):
+                if type(data) is dict:
+                    cast("dict[str, Any]", data)["number"] = number
+                exchanges.append(
+                    read_exchange(cast(object, data), f"exchanges[{number}]", tuple(messages.pop(number, ())))
+                )
         except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
+        return exchanges
 
     def _groups(self, text: str) -> list[ContextGroup]:
         try:
@@ -399,6 +405,15 @@ def _file_error(path: Path, error: Exception, verb: str) -> SessionError:
 def _folder_beside(path: Path) -> Path:
     """Returns the folder of large files."""
     return path.with_name(f"{path.name}.files")
+
+
+def _read_all(texts: Sequence[str]) -> list[Any]:
+    """Returns the data of JSON texts: read as one, which is faster, or else one by one. Raises `ValueError`."""
+    with suppress(*_DAMAGE):
+        found: list[Any] = json.loads(f"[{','.join(texts)}]")
+        if len(found) == len(texts):
+            return found
+    return [json.loads(text) for text in texts]
 
 
 def _set(connection: sqlite3.Connection, name: str, value: str | None) -> None:

@@ -223,9 +223,9 @@ class SessionHistory:
         self.tokens -= exchange.tokens
 
     def _find_context(self) -> None:
-        groups = self.all_groups
-        self.context: tuple[Message, ...] = tuple(message for group in groups for message in group.messages)
-        self.tokens = sum(group.tokens for group in groups)
+        given = (*self.groups, *self.exchanges[self.compacted :])
+        self.context: tuple[Message, ...] = tuple(message for each in given for message in each.messages)
+        self.tokens = sum(each.tokens for each in given)
         self.has_system = _has_system(self.context)
         """Whether a system message may be in the context."""
 

@@ -24,12 +24,13 @@ from abstractcore import (
     create_llm,
     tool,
 )
+from abstractcore.sessions import RECALL
 from abstractcore_cli.app import app
 from abstractcore_cli.chatting.commands import ChatCommands
 from abstractcore_cli.chatting.turns import ChatSession
-from abstractcore_cli.plugins import ConnectionArguments, connections
+from abstractcore_cli.plugins import ConnectionArguments, connections, registry
 from abstractcore_cli.sessions.names import session_path
-from abstractcore_cli.toolbox import Toolbox
+from abstractcore_cli.toolbox import ToolArguments, Toolbox, toolbox
 from tests.chaos_server import HANG, ScriptedServer, chunk, delta, stream_head, streamed
 
 COMMAND = ["-W", "error", "-c", "from abstractcore_cli import main; main()"]
@@ -214,6 +215,14 @@ def test_tools_are_listed_with_those_that_ask_first(chatting, capsys):
     assert capsys.readouterr().err == "look: Looks.\nbuy (you are asked first): Buys.\n"
     chatting().type("/tools")
     assert "start the chat with --tool" in capsys.readouterr().err
+
+
+def test_tools_of_the_session_run_without_asking(monkeypatch, tmp_path: Path):
+    (tmp_path / "stall.py").write_text('def sell() -> str:\n    """Sells."""\n    return "sold"\n')
+    monkeypatch.setattr("abstractcore_cli.toolbox.can_ask", lambda: True)
+    box = toolbox(ToolArguments(("stall:sell",)), registry())
+    assert [box.asks_about(name) for name in ("sell", RECALL, "search_tools")] == [True, False, False]
+    assert not toolbox(ToolArguments(("stall:sell",), yes=True), registry()).asks_about("sell")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from abstractcore import (
     ToolPolicy,
     create_llm,
 )
+from abstractcore.schema import Billing, CostSums, Usage
+from abstractcore.sessions import SessionExchange
 from abstractcore.sessions.file import SessionFile
 
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
@@ -102,6 +105,27 @@ def test_files_are_stored_once_and_large_ones_beside_it(path: Path):
     loaded = Session.load(path.with_name("copy.json"), scripted())
     parts = [part for part in loaded.messages[2].parts if isinstance(part, ImagePart)]
     assert [part.blob.data for part in parts] == [small.blob.data, large.blob.data]
+
+
+def test_every_field_of_an_exchange_is_read_again(path: Path):
+    usages = [
+        Usage(input=9, output=3, cached=2, cache_written=1, reasoning=1, input_audio=1, output_audio=1),
+        Usage(input=9, output=3, billing=Billing(tier="batch")),
+        Usage(),
+    ]
+    costs = [(Decimal("0.0125"), None), (None, Decimal("0.000001")), (None, None)]
+    question = (Message.user("q"), Message.assistant("a"))
+    exchanges = [
+        SessionExchange(n, question, 1, usage, 2, *cost, provider="p", model="m", partial=n == 2, tokens=n)
+        for n, (usage, cost) in enumerate(zip(usages, costs, strict=True), 1)
+    ]
+    file = SessionFile(path)
+    file.write([*exchanges, SessionExchange(4, question)], ends_loop=True)
+    found = file.history()
+    file.close()
+    assert found.exchanges == [*exchanges, SessionExchange(4, question)]
+    assert found.cost == CostSums(Decimal("0.0125"), Decimal("0.000001"), 1)
+    assert found.cost == sum(map(CostSums.of_call, exchanges), CostSums())
 
 
 def test_second_opening_is_refused_or_reads(path: Path):
@@ -247,6 +271,18 @@ def statement(sql: str) -> Callable[[Path], None]:
         ),
         (statement("UPDATE exchanges SET details = '[]' WHERE number = 2"), "is damaged"),
         (statement("""UPDATE exchanges SET details = '{"calls": -1}'"""), "expected a whole number"),
+        (statement("UPDATE exchanges SET details = '{}, {}' WHERE number = 2"), "is damaged: Extra data"),
+        (statement("UPDATE exchanges SET details = x'ff' WHERE number = 2"), "is damaged"),
+        (statement(f"UPDATE exchanges SET details = '{'[' * 100_000}' WHERE number = 2"), "is damaged"),
+        (statement(f"UPDATE messages SET message = '{'[' * 100_000}' WHERE exchange = 3"), "is damaged"),
+        (
+            statement("""UPDATE exchanges SET details = '{"usage": {"input": "x"}}' WHERE number = 3"""),
+            r"exchanges\[3\]\.usage\.input",
+        ),
+        (
+            statement("""UPDATE exchanges SET details = '{"cost": "much"}' WHERE number = 3"""),
+            r"exchanges\[3\]\.cost: 'much' is not a decimal number",
+        ),
         (statement("DROP TABLE messages"), "no such table"),
         (
             statement("""INSERT INTO compactions VALUES (1, '[{"messages": [], "exchanges": 99}]', '{}')"""),
