@@ -39,3 +39,16 @@ def lock_file(file: BinaryIO) -> bool:
     except OSError:
         return False
     return True
+
+
+def unlock_file(file: BinaryIO, process: int) -> None:
+    """Closes a file that `process` has locked. There the lock ends, though a forked child may have the file open still;
+    a child that closes it ends no lock.
+    """
+    try:
+        if sys.platform != "win32" and os.getpid() == process:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_UN)
+    finally:
+        file.close()

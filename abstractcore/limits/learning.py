@@ -45,6 +45,44 @@ def _number(headers: Mapping[str, str], name: str) -> int | None:
     return int(text) or None
 
 
+class _LearntNumber:
+    """A limit of a minute: the number that headers state or that was let in, times a factor that refusals halve."""
+
+    __slots__ = ("_factor", "_is_stated", "_number")
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+        self._is_stated = False
+        self._factor = 1.0
+
+    @property
+    def is_known(self) -> bool:
+        return self._number is not None
+
+    @property
+    def grows(self) -> bool:
+        return self._number is not None and (self._factor < 1 or not self._is_stated)
+
+    @property
+    def value(self) -> int | None:
+        return None if self._number is None else max(1, min(_MOST_NUMBER, int(self._number * self._factor)))
+
+    def state(self, number: int) -> None:
+        self._number, self._is_stated, self._factor = number, True, min(1.0, self._factor)
+
+    def begin_at(self, number: int) -> None:
+        self._number, self._factor = number, 1.0
+
+    def halve(self) -> None:
+        self._factor = max(_LEAST, self._factor / 2)
+
+    def grow(self, steps: float) -> None:
+        if self.grows:
+            self._factor += steps * _STEP
+            if self._is_stated:
+                self._factor = min(1.0, self._factor)
+
+
 class LearntRate:
     """The limits of one model for one key. A refusal (429) halves them, and they grow back by tenths.
 
@@ -52,13 +90,11 @@ class LearntRate:
     that left before the last one halve nothing again. Times may go back.
     """
 
-    __slots__ = ("_cut_at", "_factor", "_grown_at", "_is_stated", "_numbers", "_requests", "_tokens")
+    __slots__ = ("_cut_at", "_grown_at", "_numbers", "_requests", "_tokens")
 
     def __init__(self) -> None:
-        self._requests: int | None = None
-        self._tokens: int | None = None
-        self._is_stated = False
-        self._factor = 1.0
+        self._requests = _LearntNumber()
+        self._tokens = _LearntNumber()
         self._cut_at = self._grown_at = -math.inf
         self._numbers = FixedNumbers()
 
@@ -73,9 +109,9 @@ class LearntRate:
         if found == (None, None):
             return
         if found.requests is not None:
-            self._requests, self._is_stated = found.requests, True
+            self._requests.state(found.requests)
         if found.tokens is not None:
-            self._tokens = found.tokens
+            self._tokens.state(found.tokens)
         self._set()
 
     def refused(self, begun: float, now: float, requests: int) -> None:
@@ -84,27 +120,26 @@ class LearntRate:
             self._cut_at = self._grown_at = now
         if begun < self._cut_at:
             return
-        if self._requests is None:
-            self._requests, self._factor = max(1, requests), 1.0
-        self._factor = max(_LEAST, self._factor / 2)
+        if not self._requests.is_known:
+            self._requests.begin_at(max(1, requests))
+        self._requests.halve()
+        self._tokens.halve()
         self._cut_at = self._grown_at = now
         self._set()
 
     def numbers(self, now: float) -> FixedNumbers:
         """Returns the limits of now; those that are not known are None."""
-        steps = (now - self._grown_at) // _STEP_SECONDS if self._factor < 1 or not self._is_stated else 0
-        if steps > 0 and self._requests is not None:
+        if not (self._requests.grows or self._tokens.grows):
+            return self._numbers
+        steps = (now - self._grown_at) // _STEP_SECONDS
+        if steps > 0:
             self._grown_at += steps * _STEP_SECONDS
-            self._factor += steps * _STEP
-            if self._is_stated:
-                self._factor = min(1.0, self._factor)
+            self._requests.grow(steps)
+            self._tokens.grow(steps)
             self._set()
         elif steps < 0:
             self._grown_at = now
         return self._numbers
 
     def _set(self) -> None:
-        self._numbers = FixedNumbers(self._part(self._requests, self._factor), self._part(self._tokens, self._factor))
-
-    def _part(self, number: int | None, factor: float) -> int | None:
-        return None if number is None else max(1, min(_MOST_NUMBER, int(number * factor)))
+        self._numbers = FixedNumbers(self._requests.value, self._tokens.value)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from ..database import (  # first: without SQLAlchemy, it says what to install
@@ -140,7 +140,7 @@ class CallLeases:
         refusal = refusal or _limit_reached(used, numbers, reserved, now)
         if refusal is not None:
             if turn is not None:
-                _keep(connection, name, turn, now, refusal.retry_after)
+                _keep(connection, name, turn, now, refusal)
             return refusal
         if turn is not None and turn.is_kept:
             _DELETE_TURN.run(connection, id=turn.id)
@@ -164,9 +164,12 @@ class CallLeases:
         _DELETE_TURN.run(connection, id=turn.id)
 
     @writes
-    def renew(self, connection: Connection, seconds: float, now: float) -> None:
-        """Lets the leases of this process that run last for so many seconds from now."""
-        _RENEW.run(connection, pattern=f"{self._process}%", expires=now + seconds)
+    def renew(self, connection: Connection, running: Sequence[str], seconds: float, now: float) -> None:
+        """Lets leases that run last for so many seconds from now. One whose end could not be written is not among them,
+        and expires.
+        """
+        for lease in running:
+            _RENEW.run(connection, lease=lease, expires=now + seconds)
 
     @writes
     def free(self, connection: Connection, process: str) -> None:
@@ -222,9 +225,7 @@ _INSERT: Final = Statement(
 _IS_LEASE = leases.c.id == bindparam("lease", type_=String)
 _SETTLE: Final = Statement(update(leases).where(_IS_LEASE).values(settled=_NOW, tokens=bindparam("used")))
 _RENEW: Final = Statement(
-    update(leases)
-    .where(leases.c.id.like(bindparam("pattern", type_=String)), leases.c.settled.is_(None))
-    .values(expires=bindparam("expires"))
+    update(leases).where(_IS_LEASE, leases.c.settled.is_(None)).values(expires=bindparam("expires"))
 )
 _DROP: Final = Statement(delete(leases).where(_IS_LEASE))
 _ID = bindparam("id", type_=String)
@@ -251,8 +252,11 @@ def _earlier_turn(connection: Connection, name: str, turn: Turn, now: float) -> 
     return LimitReached("turn", 0, min(_UNKNOWN_SECONDS, max(_SHORTEST_PAUSE, asks_at - now)))
 
 
-def _keep(connection: Connection, name: str, turn: Turn, now: float, seconds: float) -> None:
-    """Writes a turn, in place of an earlier one of the same call, and removes those of calls that ask no more."""
+def _keep(connection: Connection, name: str, turn: Turn, now: float, refusal: LimitReached) -> None:
+    """Writes a turn, in place of an earlier one of the same call, and removes those of calls that ask no more. Of what
+    may be free earlier than expected, a call that waits asks often: a killed one is in the way for a moment only.
+    """
+    seconds = refusal.retry_after if refusal.limit == "requests" else min(refusal.retry_after, _UNKNOWN_SECONDS)
     _DELETE_PAST_TURNS.run(connection, name=name, now=now)
     _DELETE_TURN.run(connection, id=turn.id)
     expires = now + seconds + _TURN_SECONDS

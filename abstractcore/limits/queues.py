@@ -6,8 +6,6 @@ that processes share, the first of each process asks the database.
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import logging
 import math
 import os
@@ -15,18 +13,18 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..concurrency import AlarmClock, ProcessWorker
+from ..concurrency import ProcessWorker
 from ..errors import LimitExceededError
 from ..ports import CallContext
 from ..schema.base_error import shown_seconds
 from .counting import CallCounts, CountedCall, LimitReached, Numbers
 from .learning import LearntRate
 from .limits import Limits, LimitsState
+from .line import ALARMS, LOCK, WaitingCall, WaitingLine
 
 if TYPE_CHECKING:
     from .leases import CallLeases, Turn
@@ -45,10 +43,6 @@ _EXACT: Final = frozenset({"requests", "pause"})
 """What is not free earlier than it is said to be: a call whose time is over before does not wait for it."""
 _log = logging.getLogger("abstractcore")
 _worker: Final = ProcessWorker("abstractcore-limits", last_seconds=_LAST_SECONDS)
-_alarms: Final = AlarmClock()
-_lock = threading.RLock()
-"""Held for the few instructions that read and change a queue; by a fork too, so that no child begins with one that is
-half changed. Reentrant: a fork, or a finalizer that ends a stream, may happen in the thread that holds it."""
 _opening = threading.Lock()
 """Held while a database is opened: once for all calls that begin together. A child of a fork has another one."""
 _process = 0
@@ -59,34 +53,16 @@ def _in_child() -> None:
     global _process, _opening
     _process += 1
     _opening = threading.Lock()
-    _lock.release()
+    LOCK.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_in_child)
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=_in_child)
 
 
 def flush(timeout: float | None = None) -> bool:
     """Waits up to `timeout` seconds until what ended is written to databases; returns whether it is."""
     return _worker.flush(timeout)
-
-
-class WaitingCall:
-    """A call that waits. `turn` ends when it has a `place`, or is to look whether it is the first now. `ask` returns
-    its place at a time, if there is one.
-    """
-
-    __slots__ = ("ask", "has_left", "id", "is_kept", "lease", "place", "rank", "turn")
-
-    def __init__(self, rank: float, ask: Callable[[float], CountedCall | LimitReached]) -> None:
-        self.rank = rank
-        self.ask = ask
-        self.place: CountedCall | None = None
-        self.turn: Future[None] = Future()
-        self.has_left = False
-        self.id = uuid.uuid4().hex
-        self.is_kept = False
-        self.lease: str | None = None
 
 
 class CallQueue:
@@ -99,9 +75,7 @@ class CallQueue:
         self._name = name
         self._leases = leases
         self._counts = CallCounts()
-        self._line: list[tuple[float, int, WaitingCall]] = []
-        self._numbers = itertools.count()
-        self._waiting = 0
+        self._line = WaitingLine()
         self._paused_until = -math.inf
         self._running: dict[str, Callable[[], float]] = {}
         """The calls of this process in the database that run, each with the time of day by its clock."""
@@ -110,9 +84,9 @@ class CallQueue:
 
     def begin_at_once(self, numbers: Numbers, tokens: int, now: float, expires: float) -> CountedCall | None:
         """Lets a call in if nobody waits and it has room, without a wait for a database."""
-        if self._waiting or self._leases is not None or self._paused_until > now:
+        if self._line.waiting or self._leases is not None or self._paused_until > now:
             return None
-        with _lock:
+        with LOCK:
             if self._process != _process:
                 self._begin_in_child()
             found = self._counts.begin(numbers, tokens, now, expires)
@@ -131,17 +105,18 @@ class CallQueue:
         def ask(now: float) -> CountedCall | LimitReached:
             return self._counts.begin(self.numbers(limits, now), tokens, now, now + seconds)
 
-        call = self._join(_began_at(context, shared=self._leases is not None) - PRIORITY_SECONDS * priority, ask)
+        rank = _began_at(context, shared=self._leases is not None) - PRIORITY_SECONDS * priority
+        call = self._join(WaitingCall(rank, ask, runtime.now))
         pause, reached, found = _FIRST_PAUSE, None, None
         try:
             while True:
                 wait: float | None = None
                 left = math.inf if context.deadline is None else context.deadline - runtime.now()
-                turn = self._renewed_turn(call)
+                turn = self._line.renewed_turn(call)
                 if call.place is not None:
                     found = call.place
                     return found
-                if left > 0 and self._is_first(call):
+                if left > 0 and self._line.is_first(call):
                     answer = await self._ask(call, limits, tokens, seconds, context)
                     if not isinstance(answer, LimitReached):
                         found = answer
@@ -152,6 +127,7 @@ class CallQueue:
                 if left <= 0 or (wait is not None and reached is not None and reached.limit in _EXACT and wait >= left):
                     raise _out_of_time(limits, reached, wait, runtime.now() - start)
                 wait = left if wait is None else min(wait, left)
+                call.asks_at = runtime.now() + wait
                 await runtime.wait(turn, None if wait == math.inf else max(wait, 0.001))
         finally:
             self._leave(call, is_in=found is not None)
@@ -159,9 +135,9 @@ class CallQueue:
     def settle(self, call: CountedCall | str, tokens: int, now: float) -> None:
         """Ends a call that used so many tokens; `now` is in seconds since the epoch."""
         if isinstance(call, CountedCall):
-            with _lock:
+            with LOCK:
                 self._counts.settle(call, tokens)
-            self._wake_first()
+            self._line.wake_first()
         elif (leases := self._leases) is not None:
             self._running.pop(call, None)
             self._in_order(lambda: leases.settle(call, tokens, now))
@@ -169,9 +145,9 @@ class CallQueue:
     def drop(self, call: CountedCall | str) -> None:
         """Ends a call that was not sent."""
         if isinstance(call, CountedCall):
-            with _lock:
+            with LOCK:
                 self._counts.drop(call)
-            self._wake_first()
+            self._line.wake_first()
         elif (leases := self._leases) is not None:
             self._running.pop(call, None)
             self._in_order(lambda: leases.drop(call))
@@ -197,7 +173,7 @@ class CallQueue:
             counts.requests,
             counts.tokens,
             counts.running,
-            self._waiting,
+            self._line.waiting,
             numbers.requests_per_minute,
             numbers.tokens_per_minute,
             numbers.parallel,
@@ -206,33 +182,14 @@ class CallQueue:
     @property
     def is_idle(self) -> bool:
         """Whether no call waits or runs."""
-        return not self._waiting and not self._counts.running
+        return not self._line.waiting and not self._counts.running
 
-    def _join(self, rank: float, ask: Callable[[float], CountedCall | LimitReached]) -> WaitingCall:
-        call = WaitingCall(rank, ask)
-        with _lock:
+    def _join(self, call: WaitingCall) -> WaitingCall:
+        with LOCK:
             if self._process != _process:
                 self._begin_in_child()
-            heapq.heappush(self._line, (rank, next(self._numbers), call))
-            self._waiting += 1
+            self._line.join(call)
         return call
-
-    def _renewed_turn(self, call: WaitingCall) -> Future[None]:
-        """Returns what ends when the call is to look again: also what happens while it looks."""
-        with _lock:
-            if call.turn.done():
-                call.turn = Future()
-            return call.turn
-
-    def _is_first(self, call: WaitingCall) -> bool:
-        with _lock:
-            return self._first() is call
-
-    def _first(self) -> WaitingCall | None:
-        line = self._line
-        while line and line[0][2].has_left:
-            heapq.heappop(line)
-        return line[0][2] if line else None
 
     async def _ask(
         self, call: WaitingCall, limits: Limits, tokens: int, seconds: float, context: CallContext
@@ -252,20 +209,20 @@ class CallQueue:
         """Lets in the first call, and those behind it that have room too: each by itself would take as many turns of an
         event loop. Returns the place of the first one, or why it has none.
         """
-        with _lock:
+        with LOCK:
             if call.place is not None:  # another thread has let it in
                 return call.place
             answer = call.ask(now)
             if isinstance(answer, LimitReached):
                 return answer
-            self._remove(call)
-            while (following := self._first()) is not None:
+            self._line.remove(call)
+            while (following := self._line.first()) is not None:
                 found = following.ask(now)
                 if isinstance(found, LimitReached):
                     break
                 following.place = found
-                self._remove(following)
-                self._wake(following)
+                self._line.remove(following)
+                following.wake()
             return answer
 
     async def _ask_database(
@@ -281,6 +238,8 @@ class CallQueue:
         name, now = f"limits:{self._name}", time_of_day(context)
 
         def begin() -> str | LimitReached:
+            if call.has_left:  # it was cancelled before this thread began
+                return LimitReached("turn", 0, 0.0)
             found = leases.begin(name, limits, tokens, min(seconds, _LEASE_SECONDS), turn, now)
             if isinstance(found, str):
                 call.lease = found
@@ -302,13 +261,14 @@ class CallQueue:
 
         def renew() -> None:
             self._renewal = None
-            running = [*self._running.values()]
-            if running and self._process == _process:
-                now = max(time() for time in running)
-                self._in_order(lambda: leases.renew(_LEASE_SECONDS, now))
+            running = [*self._running]
+            times = [time() for time in [*self._running.values()]]
+            if running and times and self._process == _process:
+                now = max(times)
+                self._in_order(lambda: leases.renew(running, _LEASE_SECONDS, now))
                 self._renew_later(leases)
 
-        self._renewal = _alarms.set(_RENEWAL_SECONDS, renew)
+        self._renewal = ALARMS.set(_RENEWAL_SECONDS, renew)
 
     def _turn_of(self, call: WaitingCall) -> Turn:
         from .leases import Turn
@@ -316,9 +276,8 @@ class CallQueue:
         return Turn(call.id, call.rank, call.is_kept)
 
     def _leave(self, call: WaitingCall, *, is_in: bool) -> None:
-        with _lock:
-            self._remove(call)
-        self._wake_first()
+        self._line.remove(call)
+        self._line.wake_first()
         if is_in:
             return
         if call.place is not None:  # it was let in while it was cancelled
@@ -331,25 +290,6 @@ class CallQueue:
             leases, turn = self._leases, self._turn_of(call)
             self._in_order(lambda: leases.give_up(turn))
 
-    def _wake_first(self) -> None:
-        """Lets the first call look whether it has room now."""
-        if not self._waiting:
-            return
-        with _lock:
-            first = self._first()
-            if first is not None:
-                self._wake(first)
-
-    @staticmethod
-    def _wake(call: WaitingCall) -> None:
-        if not call.turn.done():
-            call.turn.set_result(None)
-
-    def _remove(self, call: WaitingCall) -> None:
-        if not call.has_left:
-            call.has_left = True
-            self._waiting -= 1
-
     def _in_order(self, end: Callable[[], object]) -> None:
         """Has something ended in the database, in a thread: no answer waits for it."""
 
@@ -357,7 +297,7 @@ class CallQueue:
             try:
                 end()
             finally:
-                self._wake_first()
+                self._line.wake_first()
 
         try:
             _worker.begun().put(end_and_wake)
@@ -370,8 +310,7 @@ class CallQueue:
     def _begin_in_child(self) -> None:
         """Drops the calls of the process that this one was forked from, which ends them itself: they count here too."""
         self._process = _process
-        self._line.clear()
-        self._waiting = 0
+        self._line.begin_in_child()
         self._counts.end_running()
         self._running.clear()
         self._renewal = None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from ..errors import SessionError
 from ..schema import (
@@ -17,16 +18,22 @@ from ..schema import (
     Message,
     Part,
     SchemaError,
+    TextPart,
     ToolResult,
     Usage,
     from_data,
     to_data,
 )
-from ..schema.base_error import shown
+from ..schema.base_error import shown, shown_file_name
 from .history import ContextGroup, SessionExchange, SessionHistory
 
 FORMAT, VERSION = "abstractcore-session", 1
 _TOKEN_COUNTS = frozenset(TOKEN_COUNTS)
+_MOST_COUNT = 2**53
+_log = logging.getLogger("abstractcore")
+
+BlobChange: TypeAlias = Callable[[Blob], Blob | TextPart]
+"""Returns what stands in a message for the file of a blob."""
 
 
 class OpenAIMessages(list[dict[str, Any]]):
@@ -42,9 +49,12 @@ def document_of(history: SessionHistory, id: str, system_prompt: str | None) -> 
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "id": id}
     if system_prompt is not None:
         document["system_prompt"] = system_prompt
-    document["exchanges"] = [exchange_data(each, inline) for each in history.exchanges]
+    document["exchanges"] = [exchange_data(each, inline) for each in [*history.exchanges]]
     if history.groups:
         document["compacted"] = [group_data(each, inline) for each in history.groups]
+    spent = [each for each in history.spent if each.calls or each.usage != Usage()]
+    if spent:
+        document["spent"] = [exchange_data(each, inline) for each in spent]
     return document
 
 
@@ -58,14 +68,18 @@ def read_document(data: Mapping[str, Any]) -> tuple[SessionHistory, str, str | N
     try:
         exchanges = [read_exchange(each, f"exchanges[{i}]") for i, each in enumerate(_list(data, "exchanges"))]
         groups = [read_group(each, f"compacted[{i}]") for i, each in enumerate(_list(data, "compacted"))]
+        spent = [read_exchange(each, f"spent[{i}]") for i, each in enumerate(_list(data, "spent"))]
         id, prompt = data.get("id"), data.get("system_prompt")
         if not isinstance(id, str) or not isinstance(prompt, str | None):
             raise SchemaError("expected text", "id" if not isinstance(id, str) else "system_prompt")
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SchemaError("stands for more exchanges than there are", "compacted")
+        for i in range(1, len(exchanges)):
+            if exchanges[i].number <= exchanges[i - 1].number:
+                raise SchemaError("expected numbers that ascend", f"exchanges[{i}].number")
     except SchemaError as error:
         raise SessionError(f"the session is damaged: {error}") from None
-    return SessionHistory(exchanges, groups), id, prompt
+    return SessionHistory(exchanges, groups, spent), id, prompt
 
 
 def _later_version(version: int) -> SessionError:
@@ -80,7 +94,7 @@ def _list(data: Mapping[str, Any], name: str) -> list[Any]:
     return cast("list[Any]", found)
 
 
-def exchange_data(exchange: SessionExchange, change: Callable[[Blob], Blob]) -> dict[str, Any]:
+def exchange_data(exchange: SessionExchange, change: BlobChange) -> dict[str, Any]:
     """Returns an exchange as JSON data, with its blobs changed by a function. The state of a tool loop is left out."""
     data: dict[str, Any] = {
         "number": exchange.number,
@@ -108,7 +122,7 @@ def read_exchange(data: object, path: str, messages: tuple[Message, ...] | None 
     return SessionExchange(values.pop("number", 0), messages, **values)
 
 
-def group_data(group: ContextGroup, change: Callable[[Blob], Blob]) -> dict[str, Any]:
+def group_data(group: ContextGroup, change: BlobChange) -> dict[str, Any]:
     """Returns a group of the context as JSON data."""
     return {
         "messages": [to_data(each) for each in with_blobs(group.messages, change)],
@@ -128,15 +142,25 @@ def read_group(data: object, path: str) -> ContextGroup:
 
 def read_messages(data: Sequence[object], path: str) -> tuple[Message, ...]:
     """Returns the messages of JSON data; raises `SchemaError` with the path of an invalid value."""
-    return tuple(from_data(Message, each, f"{path}[{index}]") for index, each in enumerate(data))
+    read = (from_data(Message, each, f"{path}[{index}]") for index, each in enumerate(data))
+    return with_blobs(read, without_path)
 
 
-def with_blobs(messages: Iterable[Message], change: Callable[[Blob], Blob]) -> tuple[Message, ...]:
+def without_path(blob: Blob) -> Blob:
+    """Returns a blob that was read; raises `SchemaError` for a path. None is ever written, and with one, a session of
+    somebody else would send any file of this machine.
+    """
+    if blob.form == "file":
+        raise SchemaError("expected the content of a file, got a path", "blob")
+    return blob
+
+
+def with_blobs(messages: Iterable[Message], change: BlobChange) -> tuple[Message, ...]:
     """Returns messages whose blobs are changed by a function; those without files are the same objects."""
     return tuple(_with_blobs(message, change) for message in messages)
 
 
-def _with_blobs(message: Message, change: Callable[[Blob], Blob]) -> Message:
+def _with_blobs(message: Message, change: BlobChange) -> Message:
     parts = tuple(_part_with_blobs(part, change) for part in message.parts)
     return (
         message if parts == message.parts and all(map(_same, parts, message.parts)) else replace(message, parts=parts)
@@ -147,13 +171,21 @@ def _same(one: object, other: object) -> bool:
     return one is other
 
 
-def _part_with_blobs(part: Part, change: Callable[[Blob], Blob]) -> Part:
+def _part_with_blobs(part: Part, change: BlobChange) -> Part:
     if isinstance(part, MEDIA_PARTS):
-        blob = change(part.blob)
-        return part if blob is part.blob else replace(part, blob=blob)
+        made = change(part.blob)
+        if isinstance(made, TextPart):
+            return made
+        return part if made is part.blob else replace(part, blob=made)
     if isinstance(part, ToolResult | HostedToolResult) and any(isinstance(each, MEDIA_PARTS) for each in part.content):
         return replace(part, content=cast(Any, tuple(_part_with_blobs(each, change) for each in part.content)))
     return part
+
+
+def lost_file(blob: Blob, error: Exception) -> TextPart:
+    """Returns what is written for a file that was deleted or changed before it was written, and logs a warning."""
+    _log.warning("a file is left out of a session, since it cannot be read: %s", error)
+    return TextPart(f"[The file {shown_file_name(blob.name or 'without a name')} was deleted or changed.]\n")
 
 
 def inline(blob: Blob) -> Blob:
@@ -203,7 +235,7 @@ def _usage(data: object) -> Usage:
 
 
 def _count(value: object) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= _MOST_COUNT:
         raise SchemaError(f"expected a whole number, got {shown(value)}")
     return value
 

@@ -13,16 +13,18 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from ..errors import ArtifactError, SchemaError, SessionBusyError, SessionError
-from ..private_files import lock_file, private
+from ..private_files import lock_file, private, unlock_file
 from ..schema import Blob, JournalEntry, Message, TextPart, from_data, from_json, to_json
 from ..schema.codec import json_of
 from ..stores.artifacts import FileArtifactStore
-from .documents import exchange_data, group_data, read_exchange, read_group, with_blobs
+from .documents import exchange_data, group_data, lost_file, read_exchange, read_group, with_blobs, without_path
 from .history import ContextGroup, SessionExchange, SessionHistory
 
 VERSION: Final = 1
 _APPLICATION: Final = 0x41435331
 """The id in the header of a SQLite file, by which `file` and others know what it is."""
+_of_other_processes: Final = list[sqlite3.Connection]()
+"""Connections of the process that this one was forked from: SQLite requires that they are not even closed here."""
 _MOST_INSIDE: Final = 256 * 1024
 """Bytes of a file that is kept in the database; larger ones are beside it."""
 _DAMAGE: Final = (SchemaError, ValueError, TypeError, RecursionError)
@@ -49,10 +51,15 @@ class SessionFile:
     def __init__(self, path: str | os.PathLike[str], *, read_only: bool = False) -> None:
         self.path = Path(path)
         self.read_only = read_only
-        self._lock = threading.RLock()
+        try:
+            self._place = Path(os.path.realpath(path))  # of two links to one file, and wherever the process goes
+        except ValueError as error:
+            raise self._error(error) from None
+        self.lock = threading.RLock()
+        """Held for each use of the file."""
         self._process = os.getpid()
         self._held: BinaryIO | None = None
-        self._beside = FileArtifactStore(self.path.with_name(f"{self.path.name}.files"))
+        self._beside = FileArtifactStore(_folder_beside(self._place))
         if not read_only:
             self._held = locked(self.path)
         try:
@@ -65,7 +72,9 @@ class SessionFile:
         """Returns a setting: `id`, `system_prompt`."""
         with self._working("read") as connection:
             found = connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-        return None if found is None else found[0]
+        if found is None or isinstance(found[0], str):
+            return None if found is None else found[0]
+        raise SessionError(f"{self.path} is damaged: the setting {name}: expected text, got {type(found[0]).__name__}.")
 
     def set(self, name: str, value: str | None) -> None:
         """Writes a setting; None removes it."""
@@ -73,24 +82,28 @@ class SessionFile:
             _set(connection, name, value)
 
     def history(self, *, with_messages: bool = True) -> SessionHistory:
-        """Reads all exchanges that were not undone, and the latest compaction; perhaps without their messages."""
+        """Reads all exchanges and the latest compaction, perhaps without their messages; of exchanges that were undone,
+        what they used.
+        """
         with self._working("read") as connection:
             connection.execute("BEGIN")
             try:
                 messages = self._messages(connection) if with_messages else {}
                 rows = connection.execute("SELECT number, details FROM exchanges WHERE NOT undone ORDER BY number")
                 exchanges = self._exchanges(rows.fetchall(), messages)
+                undone = connection.execute("SELECT number, details FROM exchanges WHERE undone ORDER BY number")
+                spent = [each.without_messages() for each in self._exchanges(undone.fetchall(), messages)]
                 kept = connection.execute("SELECT groups FROM compactions ORDER BY number DESC LIMIT 1").fetchone()
-                spent = connection.execute("SELECT usage FROM compactions").fetchall()
+                summaries = connection.execute("SELECT usage FROM compactions").fetchall()
             finally:
                 connection.execute("COMMIT")
+        if messages:
+            raise SessionError(f"{self.path} is damaged: there is no exchange {next(iter(messages))} for its messages.")
         groups = self._groups(kept[0]) if with_messages and kept is not None else []
         if sum(group.exchanges for group in groups) > len(exchanges):
             raise SessionError(f"{self.path} is damaged: a summary stands for more exchanges than there are.")
-        history = SessionHistory(exchanges, groups)
-        for (usage,) in spent:
-            history.charge(*self._exchanges([(0, usage)], {}))
-        return history
+        spent += self._exchanges([(0, usage) for (usage,) in summaries], {})
+        return SessionHistory(exchanges, groups, spent)
 
     def write(self, exchanges: Sequence[SessionExchange], *, ends_loop: bool) -> None:
         """Writes exchanges in one transaction, those of the same number in place of others. With `ends_loop`, the
@@ -175,15 +188,38 @@ class SessionFile:
             with open(target, "rb+") as written:
                 os.fsync(written.fileno())
             rows = connection.execute("SELECT sha256 FROM files WHERE content IS NULL").fetchall()
-        beside = FileArtifactStore(target.with_name(f"{target.name}.files"))
+        beside = FileArtifactStore(_folder_beside(Path(os.path.realpath(target))))
         for (sha256,) in rows:
             beside.put(self._beside.get(sha256), "application/octet-stream")
 
+    def check_writable(self) -> None:
+        """Raises `SessionError` for a file that is closed, read only, or of the process that forked this one."""
+        self._check_process()
+        if self._connection is None:
+            raise self._closed()
+        if self.read_only:
+            hint = "Open it without read_only=True, or use session.fork(), which is in memory."
+            raise SessionError(f"{self.path} was opened to be read only.", hint=hint)
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            hint = "Open it in this process, once the other one has closed it."
+            raise SessionError(f"{self.path} was opened in another process.", hint=hint)
+
+    def _closed(self) -> SessionError:
+        return SessionError(f"{self.path} is closed.", hint="Open it again with Session.open.")
+
     def close(self) -> None:
         """Closes the file, and unlocks it."""
-        with self._lock:
+        if os.getpid() != self._process:
+            if self._connection is not None:
+                _of_other_processes.append(self._connection)
+            self._connection = None
+            self._unlock()
+            return
+        with self.lock:
             connection, self._connection = self._connection, None
-            if connection is not None and os.getpid() == self._process:
+            if connection is not None:
                 with suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
                     connection.close()
             self._unlock()
@@ -192,19 +228,19 @@ class SessionFile:
         return f"SessionFile({str(self.path)!r})"
 
     def _unlock(self) -> None:
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+        held, self._held = self._held, None
+        if held is not None:
+            unlock_file(held, self._process)
 
     def _opened(self) -> sqlite3.Connection:
-        exists = self.path.exists()
+        exists = self._place.exists()
         if self.read_only and not exists:
             raise SessionError(f"{self.path} does not exist.")
         connection: sqlite3.Connection | None = None
         try:
             if not exists:
-                os.close(private(str(self.path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-            uri = f"{self.path.resolve().as_uri()}?mode={'ro' if self.read_only else 'rw'}"
+                os.close(private(str(self._place), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+            uri = f"{self._place.as_uri()}?mode={'ro' if self.read_only else 'rw'}"
             connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
             self._check_or_make(connection)
         except (OSError, sqlite3.Error) as error:
@@ -223,8 +259,8 @@ class SessionFile:
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if application != _APPLICATION and (tables or self.read_only):
             raise SessionError(f"{self.path} is no session.", hint="Give the path of a new file.")
-        if version > VERSION:
-            hint = "Install a later release of AbstractCore."
+        if version > VERSION or (tables and version != VERSION):
+            hint = "Install a later release of AbstractCore." if version > VERSION else "Restore it from a copy."
             raise SessionError(f"{self.path} has version {version}: this release reads version {VERSION}.", hint=hint)
         if self.read_only:
             return
@@ -263,7 +299,7 @@ class SessionFile:
                 if type(data) is dict:
                     cast("dict[str, Any]", data)["number"] = number
                 exchanges.append(
-                    read_exchange(cast(object, data), f"exchanges[{number}]", tuple(messages.get(number, ())))
+                    read_exchange(cast(object, data), f"exchanges[{number}]", tuple(messages.pop(number, ())))
                 )
         except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
@@ -272,20 +308,27 @@ class SessionFile:
     def _groups(self, text: str) -> list[ContextGroup]:
         try:
             data = json.loads(text)
-            groups = [read_group(each, f"compacted[{index}]") for index, each in enumerate(data)]
+            if not isinstance(data, list):
+                raise SchemaError("expected a list", "compacted")
+            groups = [read_group(each, f"compacted[{index}]") for index, each in enumerate(cast("list[Any]", data))]
         except _DAMAGE as error:
             raise SessionError(f"{self.path} is damaged: {error}") from None
         return [replace(each, messages=with_blobs(each.messages, self._found)) for each in groups]
 
-    def _kept(self, blob: Blob, connection: sqlite3.Connection) -> Blob:
-        """Keeps the content of a blob once, and returns the reference to it."""
+    def _kept(self, blob: Blob, connection: sqlite3.Connection) -> Blob | TextPart:
+        """Keeps the content of a blob once, and returns the reference to it; of a file that was deleted or changed
+        since it was added, a note.
+        """
         if blob.form not in ("bytes", "file"):
             return blob
         assert blob.sha256 is not None
         assert blob.size is not None
         known = connection.execute("SELECT 1 FROM files WHERE sha256 = ?", (blob.sha256,)).fetchone()
         if known is None:
-            content: bytes | None = blob.read()
+            try:
+                content: bytes | None = blob.read()
+            except (OSError, SchemaError) as error:
+                return lost_file(blob, error)
             if blob.size > _MOST_INSIDE:
                 self._beside.put(content, blob.media_type)
                 content = None
@@ -295,26 +338,23 @@ class SessionFile:
     def _found(self, blob: Blob) -> Blob:
         """Returns a blob with its content in place of the reference; one of another store is left as it is."""
         if blob.form != "artifact" or self._connection is None:
-            return blob
+            return without_path(blob)
         row = self._connection.execute("SELECT content FROM files WHERE sha256 = ?", (blob.sha256,)).fetchone()
         if row is None:
             return blob
         if row[0] is not None:
             return Blob.from_bytes(row[0], blob.media_type, name=blob.name)
         assert blob.sha256 is not None
-        place = self.path.with_name(f"{self.path.name}.files") / blob.sha256[:2] / blob.sha256
-        return Blob(
-            "file", blob.media_type, location=str(place.absolute()), sha256=blob.sha256, size=blob.size, name=blob.name
-        )
+        place = _folder_beside(self._place) / blob.sha256[:2] / blob.sha256
+        return Blob("file", blob.media_type, location=str(place), sha256=blob.sha256, size=blob.size, name=blob.name)
 
     @contextmanager
     def _transaction(self, *, flush: bool = False) -> Generator[sqlite3.Connection]:
         """A transaction that writes all or nothing. It survives the death of the process; with `flush`, which takes
         milliseconds, that of the machine too. Without it, the last transactions may be missing then.
         """
-        if self.read_only:
-            raise SessionError(f"{self.path} was opened to be read only.", hint="Open it without read_only=True.")
         with self._working("written") as connection:
+            self.check_writable()
             connection.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -327,12 +367,10 @@ class SessionFile:
 
     @contextmanager
     def _working(self, verb: str) -> Generator[sqlite3.Connection]:
-        with self._lock:
-            if os.getpid() != self._process:
-                hint = "Open it in this process, once the other one has closed it."
-                raise SessionError(f"{self.path} was opened in another process.", hint=hint)
+        self._check_process()
+        with self.lock:
             if self._connection is None:
-                raise SessionError(f"{self.path} is closed.", hint="Open it again with Session.open.")
+                raise self._closed()
             try:
                 yield self._connection
             except (OSError, sqlite3.Error, ArtifactError) as error:
@@ -345,7 +383,7 @@ class SessionFile:
 def locked(path: Path) -> BinaryIO:
     """Returns the lock of a session file, held until it is closed; raises `SessionBusyError` if it is held already."""
     try:
-        descriptor = private(f"{path}.lock", os.O_RDWR | os.O_CREAT)
+        descriptor = private(f"{os.path.realpath(path)}.lock", os.O_RDWR | os.O_CREAT)
     except (OSError, ValueError) as error:
         raise _file_error(path, error, "opened") from None
     held = os.fdopen(descriptor, "r+b", buffering=0)
@@ -362,6 +400,11 @@ def _file_error(path: Path, error: Exception, verb: str) -> SessionError:
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return SessionError(f"{path} is damaged: {reason}.", hint="Restore it from a copy.")
     return SessionError(f"{path} cannot be {verb}: {reason}.")
+
+
+def _folder_beside(path: Path) -> Path:
+    """Returns the folder of large files."""
+    return path.with_name(f"{path.name}.files")
 
 
 def _read_all(texts: Sequence[str]) -> list[Any]:

@@ -39,9 +39,6 @@ def handle_of(content: SetAside) -> str:
     return f"file-{(blob.sha256 or digest(blob))[:12]}"
 
 
-_MARK = " is set aside: "
-
-
 def _shortened(message: Message, can_recall: bool) -> Message:
     if message.role == "user":
         parts: tuple[Part, ...] = tuple(_file_note(part, can_recall) for part in message.parts)
@@ -58,7 +55,7 @@ def _file_note(part: Part, can_recall: bool) -> Part:
     blob = part.blob
     size = "" if blob.size is None else f", {blob.size:,} bytes"
     name = f" {shown_file_name(blob.name)}" if blob.name else ""
-    what = f"[The {part.type}{name} ({blob.media_type}{size}){_MARK}"
+    what = f"[The {part.type}{name} ({blob.media_type}{size}) is set aside: "
     return TextPart(
         what + (f'recall("{handle_of(part)}") returns it.]' if can_recall else f"{handle_of(part)}]") + "\n"
     )
@@ -67,10 +64,10 @@ def _file_note(part: Part, can_recall: bool) -> Part:
 def _result_note(result: ToolResult) -> ToolResult:
     files = [part for part in result.content if isinstance(part, MEDIA_PARTS)]
     size = len(result.as_text)
-    if (size < _SHORTEST and not files) or _MARK in result.as_text[:_SHORTEST]:
+    if size < _SHORTEST and not files:
         return result
     what = f"{size:,} characters" + (f" and {len(files)} files" if files else "")
-    note = f'[This result ({what}){_MARK}recall("{handle_of(result)}") returns it.]'
+    note = f'[This result ({what}) is set aside: recall("{handle_of(result)}") returns it.]'
     return replace(result, content=(TextPart(note),))
 
 

@@ -46,6 +46,10 @@ class SessionExchange(Immutable):
         """Returns the exchange with other messages."""
         return replace(self, messages=tuple(messages))
 
+    def without_messages(self) -> SessionExchange:
+        """Returns what the exchange has used."""
+        return replace(self, messages=(), asked=0, tokens=0, loop=None)
+
     def continued_by(self, after: SessionExchange) -> SessionExchange:
         """Returns the exchange with what continued it: an answer to results that were added."""
         return replace(
@@ -94,14 +98,22 @@ class SessionHistory:
     """The exchanges of a session, oldest first, and the messages that the model is given.
 
     `groups` stand for the first exchanges, which were compacted; the others are given as they are. `context` is both.
+    `spent` is what else was used, without messages: by exchanges that were undone, by summaries, by empty answers.
     """
 
-    def __init__(self, exchanges: Iterable[SessionExchange] = (), groups: Iterable[ContextGroup] = ()) -> None:
+    def __init__(
+        self,
+        exchanges: Iterable[SessionExchange] = (),
+        groups: Iterable[ContextGroup] = (),
+        spent: Iterable[SessionExchange] = (),
+    ) -> None:
         self.exchanges = [*exchanges]
         self.groups = (*groups,)
-        self.next_number = self.exchanges[-1].number + 1 if self.exchanges else 1
-        self.usage = sum_of(each.usage for each in self.exchanges)
-        self.cost = CostSums.of_calls([each for each in self.exchanges if each.calls])
+        self.spent = (*spent,)
+        charged = (*self.exchanges, *self.spent)
+        self.next_number = max((each.number for each in charged), default=0) + 1
+        self.usage = sum_of(each.usage for each in charged)
+        self.cost = CostSums.of_calls([each for each in charged if each.calls])
         self._find_context()
 
     def copy(self) -> SessionHistory:
@@ -113,9 +125,7 @@ class SessionHistory:
 
     def cleared(self) -> SessionHistory:
         """Returns a history without exchanges, which keeps what those have used and the next number."""
-        other = SessionHistory()
-        other.usage, other.cost, other.next_number = self.usage, self.cost, self.next_number
-        return other
+        return SessionHistory(spent=(*self.spent, *(each.without_messages() for each in self.exchanges)))
 
     @property
     def compacted(self) -> int:
@@ -143,25 +153,31 @@ class SessionHistory:
         self.exchanges.append(exchange)
         self.next_number = exchange.number + 1
         self._charge(exchange, 1)
-        self.context = (*self.context, *exchange.messages)
-        self.tokens += exchange.tokens
+        self._take_in(exchange)
 
     def replace_last(self, exchange: SessionExchange) -> None:
         """Puts an exchange in place of the last one, which it continues."""
         before = self.exchanges[-1]
         self._charge(before, -1)
         self._leave_out(before)
-        self.exchanges.pop()
-        self.add(exchange)
+        self.exchanges[-1] = exchange
+        self._charge(exchange, 1)
+        self._take_in(exchange)
 
-    def undo(self) -> SessionExchange:
-        """Removes the last exchange; raises `InvalidInputError` if there is none that is not compacted."""
+    def last_to_undo(self) -> SessionExchange:
+        """Returns the last exchange; raises `InvalidInputError` if there is none that is not compacted."""
         if not self.exchanges:
             raise InvalidInputError("the session has no exchange to undo")
         if len(self.exchanges) <= self.compacted:
             hint = "session.history(full=True) has all messages, for a new session."
             raise InvalidInputError("the last exchange is part of a summary: it cannot be undone", hint=hint)
-        removed = self.exchanges.pop()
+        return self.exchanges[-1]
+
+    def undo(self) -> SessionExchange:
+        """Removes the last exchange; raises as `last_to_undo`. What it used still counts."""
+        removed = self.last_to_undo()
+        self.exchanges.pop()
+        self.spent = (*self.spent, removed.without_messages())
         self._leave_out(removed)
         return removed
 
@@ -181,6 +197,7 @@ class SessionHistory:
 
     def charge(self, spent: SessionExchange) -> None:
         """Adds what a request beside the exchanges took."""
+        self.spent = (*self.spent, spent)
         self._charge(spent, 1)
 
     def _charge(self, exchange: SessionExchange, sign: int) -> None:
@@ -195,6 +212,11 @@ class SessionHistory:
             known, estimated = self.cost.known - spent.known, self.cost.estimated - spent.estimated
             self.cost = CostSums(known, estimated, self.cost.unknown - spent.unknown)
 
+    def _take_in(self, exchange: SessionExchange) -> None:
+        self.context = (*self.context, *exchange.messages)
+        self.tokens += exchange.tokens
+        self.has_system = self.has_system or _has_system(exchange.messages)
+
     def _leave_out(self, exchange: SessionExchange) -> None:
         """Removes the last exchange from the context, in which it is as it was."""
         self.context = self.context[: len(self.context) - len(exchange.messages)]
@@ -204,6 +226,12 @@ class SessionHistory:
         given = (*self.groups, *self.exchanges[self.compacted :])
         self.context: tuple[Message, ...] = tuple(message for each in given for message in each.messages)
         self.tokens = sum(each.tokens for each in given)
+        self.has_system = _has_system(self.context)
+        """Whether a system message may be in the context."""
+
+
+def _has_system(messages: Iterable[Message]) -> bool:
+    return any(message.role == "system" for message in messages)
 
 
 def usage_of(usage: Usage) -> SessionUsage:

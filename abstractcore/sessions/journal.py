@@ -23,6 +23,12 @@ class SessionJournal:
     def __init__(self, file: SessionFile, context: Callable[[], Sequence[Message]]) -> None:
         self._file = file
         self._context = context
+        self._is_over = False
+
+    def end(self) -> None:
+        """Ends the call of the loop: what a thread that was left behind would note later is refused."""
+        with self._file.lock:
+            self._is_over = True
 
     def open(self) -> Iterable[JournalEntry]:
         """Returns the events so far. Raises `JournalError`."""
@@ -36,8 +42,12 @@ class SessionJournal:
     def append(self, entry: JournalEntry) -> None:
         """Notes an event. Raises `JournalError`."""
         context = self._context()
+        written = _with_loop(entry, lambda loop: without_context(loop, context))
         try:
-            self._file.note(_with_loop(entry, lambda loop: without_context(loop, context)))
+            with self._file.lock:
+                if self._is_over:
+                    raise JournalError("the call of this loop has ended.")
+                self._file.note(written)
         except SessionError as error:
             raise JournalError(error.message, hint=error.hint) from None
 

@@ -64,8 +64,10 @@ def _find_cut_off_loop(file: SessionFile, history: SessionHistory) -> None:
 def take_document(state: SessionState, settings: SessionSettings, data: Any, *, strict: bool) -> None:
     """Fills a session from JSON data. Raises `SessionError`."""
     if isinstance(data, list) or (isinstance(data, dict) and "format" not in data and "messages" in data):
-        given = cast("Sequence[Any]", data if isinstance(data, list) else data["messages"])
-        _take_messages(state, settings, given, strict)
+        given = cast("object", data if isinstance(data, list) else data["messages"])
+        if not isinstance(given, list):
+            raise SessionError("the file is no session: expected a list of messages.")
+        _take_messages(state, settings, cast("Sequence[Any]", given), strict)
         return
     if not isinstance(data, dict):
         raise SessionError("the file is no session: expected an object or a list of messages.")
@@ -76,11 +78,13 @@ def take_document(state: SessionState, settings: SessionSettings, data: Any, *, 
 
 
 def _take_messages(state: SessionState, settings: SessionSettings, given: Sequence[Any], strict: bool) -> None:
-    messages: list[Message] = []
-    for index, item in enumerate(given):
-        messages += settings.llm.read_messages([item]) if item else ()
-        if index == 0 and messages and messages[0].role == "system" and state.system_prompt is None:
-            state.system_prompt = messages.pop().text
+    try:
+        messages = [*settings.llm.read_messages([*given])] if given else []
+    except InvalidInputError as error:
+        raise SessionError(f"the conversation is damaged: {error.message}", hint=error.hint) from None
+    if messages and messages[0].role == "system":
+        prompt = messages.pop(0).text
+        state.system_prompt = state.system_prompt or prompt
     repaired, state.notes = _repaired_messages(messages, strict, "the conversation")
     state.add_messages(repaired, settings)
     state.unwritten.clear()
@@ -102,10 +106,14 @@ def write_fork(state: SessionState, path: str | os.PathLike[str], original: Sess
         if not is_copy:
             for name, value in settings.items():
                 file.set(name, value)
-            state.unwritten += [each.number for each in state.history.exchanges]
+            for exchange in state.history.exchanges:
+                state.keep(exchange)
             state.write()
-            if state.history.groups:
-                file.compact(state.history.groups, SessionExchange(0, ()))
+            for spent in state.history.spent or (SessionExchange(0, ()),):
+                file.compact(state.history.groups, spent)
+        elif (last := state.history.last) is not None and last.loop is not None:
+            state.keep(last)  # of a loop that a crash has cut off, the file has the journal only
+            state.write()
     except BaseException:
         file.close()
         raise
@@ -135,7 +143,9 @@ def _repaired(history: SessionHistory, strict: bool, what: str) -> tuple[Session
     for index in range(history.compacted, len(repaired)):
         messages = _repair_exchange(repaired[index], is_last=index == len(repaired) - 1)
         repaired[index] = repaired[index].with_messages(messages)
-    return SessionHistory([each for each in repaired if each.messages], groups), notes
+    kept = [each for index, each in enumerate(repaired) if each.messages or index < history.compacted]
+    left = [each.without_messages() for each in repaired[history.compacted :] if not each.messages]
+    return SessionHistory(kept, groups, (*history.spent, *left)), notes
 
 
 def _repair_exchange(exchange: SessionExchange, *, is_last: bool) -> tuple[Message, ...]:

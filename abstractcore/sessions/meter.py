@@ -76,6 +76,12 @@ class ContextMeter:
         self._estimated = 0
         """The estimate of the messages that `_reported` is the size of."""
 
+    def copy(self) -> ContextMeter:
+        """Returns a meter that goes on from here alone."""
+        other = ContextMeter()
+        other.margin, other._reported, other._estimated = self.margin, self._reported, self._estimated
+        return other
+
     @property
     def is_known(self) -> bool:
         """Whether a provider has reported the size of the conversation."""

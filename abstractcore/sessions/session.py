@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from .. import schema
 from ..client.options import CallRequest, Output
 from ..client.streams import AsyncStream, Stream
 from ..concurrency import drive
-from ..copying import NotCopied
 from ..engine import Pipeline
 from ..errors import InvalidInputError, SessionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..schema import CallWarning, GenerateResponse, Message
+from ..schema import CallWarning, GenerateResponse
 from ..schema.base_error import shown
-from .documents import OpenAIMessages, document_of, read_json
-from .handles import SetAside, find_handle
-from .history import SessionExchange, SessionHistory, SessionUsage, usage_of
-from .loading import may_be_added, take_document, take_file, write_fork
-from .meter import ContextMeter
+from .documents import read_json
+from .history import SessionHistory
+from .loading import take_document, take_file
 from .options import SessionOptions
-from .state import SessionSettings, SessionState, new_id, settings_of
+from .room import ContextRoom
+from .state import SessionState, check_llm, new_id, request_on, settings_of
 from .streams import SessionStream
 from .turns import SessionTurn
+from .views import SessionView
 
 if TYPE_CHECKING:
     import typing_extensions
 
     from ..client import llm as llms
-    from ..client import message_inputs
 else:
     typing_extensions = LazyModule("typing_extensions")
     llms = LazyModule("abstractcore.client.llm")
-    message_inputs = LazyModule("abstractcore.client.message_inputs")
 
 
-class Session(NotCopied):
+class Session(SessionView):
     """A conversation with `llm`: `ask` sends it with a question, and adds the answer. `llm.session(...)` makes one.
 
     A call that fails, is cancelled or is left leaves the history as it was; with `keep_partial`, what had arrived is
@@ -56,14 +50,9 @@ class Session(NotCopied):
     `history(full=True)` has every message nevertheless. `options` are those of every call, as `generate` takes them.
     """
 
-    _holds = "the lock of a conversation, and perhaps an open file"
-    _instead = "Use session.fork(), or session.save(path) and Session.load(path, llm)."
-
     @takes(SessionOptions)
     def __init__(self, llm: llms.LLM, **options: Unpack[SessionOptions]) -> None:
-        if not isinstance(llm, llms.LLM):  # pyright: ignore[reportUnnecessaryIsInstance]
-            hint = 'Create one: llm.session(), or Session(create_llm("openai/gpt-5.4")).'
-            raise InvalidInputError(f"expected an LLM, got {shown(llm)}", path="llm", hint=hint)
+        check_llm(llm)
         self._settings, system_prompt = settings_of(llm, options)
         self._state = SessionState(new_id(), SessionHistory(), system_prompt)
         self._turn("?", None, {}).prepared()  # refuses unknown options now
@@ -114,52 +103,6 @@ class Session(NotCopied):
             session._state, session._settings, read_json(text, str(path)), strict=options.get("strict") is True
         )
         return session
-
-    @property
-    def id(self) -> str:
-        """A random id, which stays with the session in its file."""
-        return self._state.id
-
-    @property
-    def llm(self) -> llms.LLM:
-        """The model that is asked."""
-        return self._settings.llm
-
-    @property
-    def system_prompt(self) -> str | None:
-        """The instructions of every call."""
-        return self._state.system_prompt
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """What the model is given before the next question, without the system prompt."""
-        return self._state.history.context
-
-    @property
-    def exchanges(self) -> tuple[SessionExchange, ...]:
-        """The questions with their answers, oldest first, also those that were compacted."""
-        return tuple(self._state.history.exchanges)
-
-    @property
-    def notes(self) -> tuple[CallWarning, ...]:
-        """What was repaired when the session was opened or loaded."""
-        return self._state.notes
-
-    @property
-    def usage(self) -> SessionUsage:
-        """The tokens of all calls; `usage.cached_rate` is the share of the input that came from a cache."""
-        return usage_of(self._state.history.usage)
-
-    @property
-    def cost(self) -> schema.CostSums:
-        """What all calls have cost, in US dollars: `known`, `estimated`, and the number of those that are `unknown`."""
-        return self._state.history.cost
-
-    @property
-    def loop(self) -> schema.ToolLoop | None:
-        """The tool loop that `resume` continues: its calls wait for answers, or a crash has cut it off."""
-        last = self._state.history.last
-        return None if last is None else last.loop
 
     @overload
     def ask(
@@ -326,7 +269,7 @@ class Session(NotCopied):
     @takes(CallRequest)
     def plan(self, prompt: str | None = None, **request: Unpack[CallRequest]) -> schema.Plan:
         """Returns the plan of what `ask` would send now, as `LLM.plan` does; the context is not compacted for it."""
-        options: dict[str, Any] = {**self._settings.defaults, **request, "messages": self.messages}
+        options: dict[str, Any] = {**self._settings.defaults, **request}
         for name, value in (
             ("system_prompt", self.system_prompt),
             ("tools", self._settings.tools),
@@ -334,65 +277,8 @@ class Session(NotCopied):
         ):
             if value and options.get(name) is None:
                 options[name] = value
-        return self._settings.llm.plan(prompt, **options)
-
-    def add(self, *messages: message_inputs.MessageInput) -> None:
-        """Adds messages without a call: what `messages=` takes, such as `call.result("sunny")` or `Message.user("hi")`.
-
-        A message of the user begins an exchange; others belong to the last one. Before an answer that the session would
-        begin with, a message of the user says so: vendors refuse it otherwise. Raises `InvalidInputError` for messages
-        that vendors would refuse after those that are there, and `SessionBusyError` while a call runs.
-        """
-        read = self._settings.llm.read_messages([*messages])
-        with self._state:
-            self._state.add_messages(may_be_added(self.messages, read, self.system_prompt), self._settings)
-            self._state.write()
-
-    def undo(self) -> tuple[Message, ...]:
-        """Removes the last exchange, and returns its messages. It stays in the file, marked.
-
-        Raises `InvalidInputError` if there is none, or it was compacted; `SessionBusyError` while a call runs.
-        """
-        with self._state:
-            removed = self._state.history.undo()
-            self._settings.meter.forget()
-            file = self._state.file
-            if removed.number in self._state.unwritten:
-                self._state.unwritten.remove(removed.number)
-            if file is not None:
-                file.undo(removed.number)
-            return removed.messages
-
-    def fork(self, path: str | os.PathLike[str] | None = None) -> Session:
-        """Returns another session with the same history: in memory, or with a path, in a new file.
-
-        Raises `SessionError` for a file that exists, and `SessionBusyError` while a call runs.
-        """
-        with self._state:
-            history = self._state.history.copy()
-            other = self._view(SessionState(new_id(), history, self.system_prompt, notes=self.notes), self._settings)
-            if path is not None:
-                write_fork(other._state, path, self._state)
-            return other
-
-    def with_llm(self, llm: llms.LLM) -> Session:
-        """Returns the same session with another model: both share history, file and lock.
-
-        Reasoning, ids of stored responses and uploaded files of one provider are not sent to another.
-        """
-        return self._view(self._state, replace(self._settings, llm=llm, meter=ContextMeter()))
-
-    def history(self, *, full: bool = False) -> tuple[Message, ...]:
-        """Returns the messages that the model is given; with `full`, all messages as they were before anything was
-        compacted.
-        """
-        return self._state.history.messages if full else self.messages
-
-    def recall(self, handle: str) -> SetAside | None:
-        """Returns the result or the file that was set aside, by the handle that stands in its place; None for an
-        unknown one.
-        """
-        return find_handle(handle, self._state.history.messages)
+        history = self._state.history
+        return self._settings.llm.plan(prompt, **request_on(history.context, options, has_system=history.has_system))
 
     def compact(self, keep: int = 6, focus: str | None = None) -> tuple[CallWarning, ...]:
         """Compacts all but the last `keep` exchanges now, with what is about `focus` above all; returns what was done.
@@ -404,85 +290,6 @@ class Session(NotCopied):
     async def acompact(self, keep: int = 6, focus: str | None = None) -> tuple[CallWarning, ...]:
         """The async version of `compact`."""
         return await self._compact(self._pipeline(False), keep, focus)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the session as JSON, with the content of its files: docs/sessions.md describes the format.
-
-        The file is either complete or as before. Raises `SessionError` if it cannot be written.
-        """
-        try:
-            schema.write_whole(Path(path), json.dumps(self.document(), ensure_ascii=False).encode("utf-8"))
-        except (OSError, ValueError) as error:
-            raise SessionError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.") from None
-
-    def document(self) -> dict[str, Any]:
-        """Returns the session as JSON data, as `save` writes it.
-
-        Raises `SessionError` if a file that a message refers to was deleted or changed.
-        """
-        state = self._state
-        try:
-            return document_of(state.history, state.id, state.system_prompt)
-        except (OSError, schema.SchemaError) as error:
-            raise SessionError(f"a file of the session cannot be read: {error}") from None
-
-    def to_openai(self) -> OpenAIMessages:
-        """Returns the messages with the system prompt in the format of OpenAI's Chat Completions. `warnings` of the
-        list name what the format cannot express.
-        """
-        system = () if self.system_prompt is None else (Message.system(self.system_prompt),)
-        if not (system or self.messages):
-            return OpenAIMessages()
-        data, warnings = self._settings.llm.openai_messages((*system, *self.messages))
-        messages = OpenAIMessages(data)
-        messages.warnings = tuple(warnings)
-        return messages
-
-    @property
-    def estimated_tokens(self) -> int:
-        """About how many tokens the messages have for the model: as the last response reported, or as estimated."""
-        return self._settings.meter.tokens(self._state.history.tokens)
-
-    def clear(self, *, keep_system: bool = True) -> None:
-        """Removes all exchanges, and with `keep_system=False` the system prompt; in a file, they stay, marked.
-
-        Raises `SessionBusyError` while a call runs.
-        """
-        state = self._state
-        with state:
-            if state.file is not None:
-                state.file.clear(keep_system=keep_system)
-            state.history = state.history.cleared()
-            state.unwritten.clear()
-            self._settings.meter.forget()
-            if not keep_system:
-                state.system_prompt = None
-
-    def close(self) -> None:
-        """Closes the file, if there is one. The LLM stays open."""
-        if self._state.file is not None:
-            self._state.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        llm, file = self._settings.llm, self._state.file
-        where = "" if file is None else f" in {str(file.path)!r}"
-        return f"<Session with {llm.provider}/{llm.model}: {len(self._state.history.exchanges)} exchanges{where}>"
 
     def _pipeline(self, sync: bool) -> Pipeline:
         return self._settings.llm.pipeline(sync=sync)
@@ -503,14 +310,6 @@ class Session(NotCopied):
     async def _compact(self, pipeline: Pipeline, keep: int, focus: str | None) -> tuple[CallWarning, ...]:
         if type(keep) is not int or keep < 0:
             raise InvalidInputError(f"expected a whole number of at least 0, got {shown(keep)}", path="keep")
-        turn = SessionTurn(self._state, self._settings, None, {}, stream=False)
+        room = ContextRoom(self._state, self._settings, self._settings.defaults)
         with self._state:
-            groups = self._state.history.all_groups
-            limit = self._settings.limit({}) or 32_768
-            compacted = await turn.compactor(pipeline.runtime, limit).to_last(groups, keep, focus)
-            return () if compacted is None else await turn.compact(compacted, pipeline.runtime)
-
-    def _view(self, state: SessionState, settings: SessionSettings) -> Session:
-        other = Session.__new__(Session)
-        other._settings, other._state = settings, state
-        return other
+            return await room.make_now(keep, focus, pipeline.runtime)

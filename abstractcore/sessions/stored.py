@@ -60,12 +60,13 @@ def remove_session(path: str | os.PathLike[str]) -> None:
 
     Raises `SessionBusyError` if it is open, and `SessionError` if it does not exist or cannot be removed.
     """
-    target = Path(path)
+    given, target = Path(path), Path(os.path.realpath(path))
     if not target.is_file():
-        raise SessionError(f"{target} does not exist.")
-    held = locked(target)
+        raise SessionError(f"{given} does not exist.")
+    held = locked(given)
     try:
         target.unlink()
+        given.unlink(missing_ok=True)  # a link to it
         for end in _BESIDE:
             target.with_name(f"{target.name}{end}").unlink(missing_ok=True)
         files = target.with_name(f"{target.name}.files")

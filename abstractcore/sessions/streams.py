@@ -19,7 +19,8 @@ class SessionStream(WrappedStream):
         self._pipeline = pipeline
         super().__init__(turn.prepared().open_stream(pipeline))
         self._has_begun = False
-        self._has_ended = False
+        self._may_end = [True]
+        """Empty once the call has ended: whoever takes the item out ends it, of several threads at once."""
         self._is_reading = False
         self._response: GenerateResponse[Any] | None = None
 
@@ -30,23 +31,34 @@ class SessionStream(WrappedStream):
 
     async def read(self) -> list[StreamEvent]:
         """Returns the next deltas and events; an empty list at the end. Raises `SessionBusyError` at the first read."""
-        if self._has_ended:
+        if not self._may_end:
             return [*await self._stream.read()]
-        if not self._has_begun:
-            self._turn.begin(self._pipeline)
-            self._has_begun = True
         self._is_reading = True
         try:
+            if not self._has_begun:
+                self._begin()
             events = await self._read()
         except BaseException as error:
             self._end(error)
             raise
         finally:
             self._is_reading = False
-        if not events:
-            self._has_ended = True
+        if not events and self._takes_end():
             self._response = await self._turn.finish(self._stream.response)
         return events
+
+    def _begin(self) -> None:
+        """Begins the call; prepares it again if the history is another one than when the stream was made."""
+        self._turn.begin(self._pipeline)
+        self._has_begun = True
+        if self._turn.is_stale:
+            self._stream = self._turn.prepared().open_stream(self._pipeline)
+
+    def _takes_end(self) -> bool:
+        try:
+            return self._may_end.pop()
+        except IndexError:
+            return False
 
     async def _read(self) -> list[StreamEvent]:
         try:
@@ -75,6 +87,5 @@ class SessionStream(WrappedStream):
             self._end(None)
 
     def _end(self, error: BaseException | None) -> None:
-        if not self._has_ended:
-            self._has_ended = True
+        if self._has_begun and self._takes_end():
             self._turn.fail(error, self._stream.partial(), self._stream.loop)

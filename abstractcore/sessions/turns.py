@@ -11,10 +11,9 @@ from ..client.option_values import enclosing_tags
 from ..client.options import RESUME_FIELDS
 from ..client.pipelines import PreparedRequest
 from ..engine import Pipeline, Prepare, Prepared
-from ..errors import AbstractCoreError, ContextOverflowError, InvalidInputError, SessionError
+from ..errors import ContextOverflowError, InvalidInputError, SessionError
 from ..ports import Runtime
 from ..schema import (
-    CallWarning,
     GenerateResponse,
     Message,
     ModelCall,
@@ -24,23 +23,15 @@ from ..schema import (
     ToolLoop,
     Usage,
     repair_pairs,
-    text_tokens,
 )
 from ..tools.policy import read_policy
-from ..tools.tool import Tool
-from .compaction import Compacted, Compactor
 from .handles import RECALL, recall_tool
 from .history import SessionExchange, has_open_calls
 from .journal import SessionJournal
-from .state import SessionSettings, SessionState
+from .room import ContextRoom
+from .state import SessionSettings, SessionState, loop_waits, request_on, run_once
 
 _log = logging.getLogger("abstractcore")
-_AFTER_COMPACTION = (0.6, 0.85)
-"""How full a context is after it was compacted, as shares of its limit, so that the next calls need not do it again:
-after a summary, and after results and files were set aside, if that is enough.
-"""
-_AFTER_OVERFLOW = 0.6
-"""As the limit of a context that was too long, against the estimate."""
 _ENDED = ("answered", "final")
 _OF_RESUMPTIONS = RESUME_FIELDS | {"response_model"}
 
@@ -64,31 +55,39 @@ class SessionTurn:
         self._request = request
         self._stream = stream
         self._answers = answers
+        self._journal: SessionJournal | None = None
+        self._can_recall = False
         self._options = self._merged_options()
+        self._room = ContextRoom(state, settings, self._options, prompt, can_recall=self._can_recall)
         self._call: ModelCall | None = None
         self._context: tuple[Message, ...] = ()
         self._pipeline: Pipeline | None = None
-        self._has_overflowed = False
         self._resumed: SessionExchange | None = None
+        self._seen: tuple[Message, ...] = ()
+        """The context that the request was prepared for."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the history has changed since the request was prepared."""
+        return self._seen is not self._state.history.context
 
     def prepared(self) -> PreparedRequest:
         """Returns the request, validated; raises as `LLM.generate` does before anything is sent."""
         history, llm = self._state.history, self._settings.llm
         last = history.last
+        self._seen, self._resumed = history.context, None
         if self._answers is not None:
             return self._resumption(self._answers, "resume")
         if last is not None and last.loop is not None:
             if last.partial and self._asks_again(last):
                 return self._resumption((), "ask")
             if not last.partial:
-                hint = "session.resume([pending.allow() for pending in response.pending]), or session.undo()."
-                raise InvalidInputError("calls of tools wait for an answer", path="prompt", hint=hint)
-        elif has_open_calls(history.context) and (self._prompt is not None or self._options.get("media")):
+                raise loop_waits("prompt")
+        elif has_open_calls(history.context) and self._room.has_question:
             hint = "Add them first: session.add(call.result(...)), then session.ask(); or session.undo()."
             raise InvalidInputError("calls of tools have no result yet", path="prompt", hint=hint)
         self._context = self._context_to_send()
-        options = {**self._options, "messages": self._context}
-        prepared = llm.prepared(self._prompt, options, stream=self._stream)
+        prepared = llm.prepared(self._prompt, self._request_on(self._context), stream=self._stream)
         return prepared._replace(prepare=self._watched(prepared.prepare))
 
     async def answer(self, pipeline: Pipeline) -> GenerateResponse[Any]:
@@ -114,12 +113,13 @@ class SessionTurn:
 
     def may_try_again(self, error: ContextOverflowError) -> bool:
         """Returns whether a call that was too long may be made again, with a context that is compacted."""
-        if self._has_overflowed or self._settings.compact is None or self._resumed is not None:
+        if self._room.has_overflowed or self._settings.compact is None or self._resumed is not None:
             return False
-        if len(self._state.history.context) == 0:
-            return False
+        if len(self._state.history.context) == 0 or (error.loop is not None and error.loop.replies):
+            return False  # tools may have run: they are not run again
+        self._forget_loop()
         _log.debug("the context of a session was too long, and is compacted: %s", error)
-        self._has_overflowed = True
+        self._room.has_overflowed = True
         return True
 
     async def finish(self, response: GenerateResponse[Any]) -> GenerateResponse[Any]:
@@ -130,12 +130,13 @@ class SessionTurn:
         assert self._pipeline is not None
         try:
             exchange = self._exchange_of(response)
-            if exchange is not None:
+            if exchange.messages:
                 self._add(exchange)
                 self._learn(response, exchange)
+            else:
+                self._state.history.charge(exchange)
             if self._state.file is not None:
-                ends_loop = exchange is None or exchange.loop is None
-                await self._write(self._pipeline.runtime, ends_loop, response)
+                await self._write(self._pipeline.runtime, exchange, response)
             return response
         finally:
             self._state.end()
@@ -145,6 +146,7 @@ class SessionTurn:
     ) -> None:
         """Ends a call that failed or was left. What had arrived is kept if the session is to keep it."""
         try:
+            self._end_journal()
             self._keep_partial(error, partial, loop)
         except SessionError as problem:
             _log.warning("the file of a session was not written: %s", problem)
@@ -180,21 +182,19 @@ class SessionTurn:
         """Adds the tool `recall`, and the journal of the file, to a call whose tools are run."""
         if not options.get("run_tools") or not options.get("tools"):
             return options
-        if self._settings.compact is not None and self._settings.limit(options) is not None:
+        is_compacted = self._settings.compact is not None and self._settings.limit(None) is not None
+        if is_compacted and RECALL not in map(_name_of, options["tools"]):  # else a tool of the user has the name
             options["tools"] = (*options["tools"], recall_tool(lambda: self._state.history.messages))
+            self._can_recall = True
         file = self._state.file
         policy = read_policy(options["run_tools"])
         if file is not None and policy is not None and policy.journal is None:
-            options["run_tools"] = replace(policy, journal=SessionJournal(file, self._context_of_loop))
+            self._journal = SessionJournal(file, lambda: self._context)
+            options["run_tools"] = replace(policy, journal=self._journal)
         return options
 
-    @property
-    def _can_recall(self) -> bool:
-        tools = self._options.get("tools") or ()
-        return any(isinstance(tool, Tool) and tool.name == RECALL for tool in tools)
-
-    def _context_of_loop(self) -> tuple[Message, ...]:
-        return self._context
+    def _request_on(self, context: tuple[Message, ...]) -> dict[str, Any]:
+        return request_on(context, self._options, has_system=self._state.history.has_system)
 
     def _asks_again(self, last: SessionExchange) -> bool:
         """Returns whether this is the question of a loop that a crash has cut off."""
@@ -231,7 +231,8 @@ class SessionTurn:
         async def watched(runtime: Runtime) -> Prepared:
             self._leave_cut_off_exchange()
             prepared = await prepare(runtime)
-            warnings = await self._make_room(prepared.call, runtime)
+            assert self._pipeline is not None
+            warnings = await self._room.make(prepared.call, self._pipeline)
             context = self._state.history.context
             if context is not self._context and context != self._context:
                 prepared = replace(prepared, input=_with_messages(prepared.call, self._context, context))
@@ -250,96 +251,33 @@ class SessionTurn:
         if names:
             _log.warning("a question that a crash has cut off is left out of the session; tools had run: %s", names)
         self._state.history.undo()
+        self._forget_loop()
+
+    def _forget_loop(self) -> None:
         if self._state.file is not None:
             self._state.file.forget_loop()
 
-    async def _make_room(self, call: ModelCall, runtime: Runtime) -> tuple[CallWarning, ...]:
-        """Compacts the context if the call is larger than it may be; returns warnings of what was done."""
-        settings, history = self._settings, self._state.history
-        limit = settings.limit(self._request)
-        if settings.compact is None or not history.context or (limit is None and not self._has_overflowed):
-            return ()
-        question = call.messages[-1:] if self._has_question else ()
-        new = settings.tokens_of(question)
-        size = settings.meter.tokens(history.tokens + new + self._instructions)
-        if self._has_overflowed:
-            limit = int(min(limit or size, size) * _AFTER_OVERFLOW)
-        else:
-            assert limit is not None
-            enough = limit if settings.meter.is_known else limit // 2
-            if size <= enough or not await self._counts_more(limit, history.tokens + new + self._instructions):
-                return ()
-        target, enough = (int(limit * share) - int(settings.meter.margin * new) for share in _AFTER_COMPACTION)
-        compactor = self.compactor(runtime, limit)
-        compacted = await compactor.to_fit(history.all_groups, max(1, target), max(1, enough))
-        return () if compacted is None else await self.compact(compacted, runtime)
+    def _end_journal(self) -> None:
+        """Has a thread that was left behind note nothing in the file any more."""
+        if self._journal is not None:
+            self._journal.end()
 
-    @property
-    def _has_question(self) -> bool:
-        return self._prompt is not None or bool(self._options.get("media"))
-
-    @property
-    def _instructions(self) -> int:
-        """About the tokens of the system prompt."""
-        prompt = self._options.get("system_prompt")
-        return text_tokens(prompt) if isinstance(prompt, str) else 0
-
-    async def _counts_more(self, limit: int, estimated: int) -> bool:
-        """Returns whether the call is larger than the limit, by the provider's count if there is one."""
-        assert self._pipeline is not None
-        meter = self._settings.meter
-        options = {name: value for name, value in self._options.items() if name not in ("run_tools", "response_model")}
-        request = {**options, "messages": self._context}
-        try:
-            count = await self._settings.llm.counted_in(self._pipeline, self._prompt, request)
-        except AbstractCoreError as error:
-            _log.debug("the tokens of a session were not counted, and are estimated: %s", error)
-            return meter.tokens(estimated) > limit
-        if count.estimated:
-            return meter.tokens(estimated) > limit
-        meter.take_count(int(count), estimated)
-        return int(count) > limit
-
-    def compactor(self, runtime: Runtime, limit: int) -> Compactor:
-        """Returns what compacts the context."""
-        settings = self._settings
-
-        async def ask(prompt: str, *, system_prompt: str, max_output_tokens: int) -> GenerateResponse[Any]:
-            options = {**settings.defaults, "system_prompt": system_prompt, "max_output_tokens": max_output_tokens}
-            return await settings.llm.answered_in(runtime, prompt, options)
-
-        margin = settings.meter.margin
-        return Compactor(settings.compact, limit, margin, self._can_recall, settings.tokens_of, ask, runtime.invoke)
-
-    async def compact(self, compacted: Compacted, runtime: Runtime) -> tuple[CallWarning, ...]:
-        """Puts a smaller context into the history and the file; returns the warnings."""
-        state = self._state
-        history = state.history
-        groups = history.without_untouched(compacted.groups)
-        if state.file is not None:
-            await runtime.call(state.file.compact, groups, compacted.spent, kind="files")
-        history.compact(groups, compacted.spent)
-        self._settings.meter.forget()
-        return compacted.warnings
-
-    def _exchange_of(self, response: GenerateResponse[Any]) -> SessionExchange | None:
-        """Returns the exchange of a response; None for an empty answer, whose question is not kept either."""
+    def _exchange_of(self, response: GenerateResponse[Any]) -> SessionExchange:
+        """Returns the exchange of a response; of an empty answer without messages: its question is not kept either."""
         history, resumed = self._state.history, self._resumed
         added, _ = repair_pairs((*_QUESTION, *response.messages))
-        if not response.messages:
-            return None
         if resumed is not None:
             question, number = resumed.question, resumed.number
         else:
             assert self._call is not None
-            question = self._call.messages[-1:] if self._has_question else ()
+            question = self._question
             number = history.next_number
-        messages = (*question, *added[len(_QUESTION) :])
+        messages = (*question, *added[len(_QUESTION) :]) if response.messages else ()
         loop = response.loop if response.loop is not None and response.loop.status not in _ENDED else None
         return SessionExchange(
             number,
             messages,
-            asked=len(question),
+            asked=len(question) if messages else 0,
             usage=response.usage,
             calls=len(response.steps),
             cost=response.cost,
@@ -355,25 +293,39 @@ class SessionTurn:
         last = history.last
         if self._resumed is not None:
             history.replace_last(exchange)
-        elif not self._has_question and last is not None and len(history.exchanges) > history.compacted:
+        elif not self._room.has_question and last is not None and len(history.exchanges) > history.compacted:
             history.replace_last(last.continued_by(exchange))
             exchange = history.exchanges[-1]
         else:
             history.add(exchange)
-        self._state.unwritten.append(exchange.number)
+        self._state.keep(exchange)
 
     def _learn(self, response: GenerateResponse[Any], exchange: SessionExchange) -> None:
         if self._call is not None:
-            size = self._state.history.tokens + self._instructions
+            size = self._state.history.tokens + self._room.instructions
             asked = size - exchange.tokens + self._settings.tokens_of(exchange.question)
             self._settings.meter.learn(response, asked, size)
 
-    async def _write(self, runtime: Runtime, ends_loop: bool, response: GenerateResponse[Any]) -> None:
-        write = self._state.write
+    async def _write(self, runtime: Runtime, exchange: SessionExchange, response: GenerateResponse[Any]) -> None:
+        """Writes the exchange. A call that is cancelled meanwhile keeps it: its answer is whole."""
+        state, file = self._state, self._state.file
+
+        def write() -> None:
+            if file is not None and not exchange.messages:
+                file.compact(state.history.groups, exchange)
+            state.write(ends_loop=exchange.loop is None)
+
         try:
-            await runtime.call(lambda: write(ends_loop=ends_loop), kind="files")
-        except (SessionError, OSError, AbstractCoreError) as error:
-            raise _not_written(error, response) from error
+            await run_once(runtime, write)
+        except SessionError as error:
+            error.response = cast("GenerateResponse[object]", response)
+            error.hint = f"error.response is the answer. {error.hint or ''}".strip()
+            raise
+
+    @property
+    def _question(self) -> tuple[Message, ...]:
+        """The message that the call adds, once it has been built."""
+        return self._call.messages[-1:] if self._call is not None and self._room.has_question else ()
 
     def _keep_partial(self, error: BaseException | None, partial: ModelReply | None, loop: ToolLoop | None) -> None:
         state, settings = self._state, self._settings
@@ -382,7 +334,7 @@ class SessionTurn:
             arrived = partial or getattr(error, "partial", None)
             answer = [*_arrived_messages(arrived, loop)]
             if answer:
-                question = self._call.messages[-1:] if self._has_question else ()
+                question = self._question
                 messages = (*question, *answer)
                 usage = loop.usage if loop is not None else arrived.usage if arrived is not None else Usage()
                 number = state.history.next_number
@@ -425,9 +377,6 @@ def _with_messages(call: ModelCall, before: tuple[Message, ...], context: tuple[
     return call.with_(messages=(*messages[:first], *context, *messages[first + len(before) :]))
 
 
-def _not_written(error: Exception, response: GenerateResponse[Any]) -> SessionError:
-    text = error.message if isinstance(error, AbstractCoreError) else str(error)
-    problem = f"{text} The exchange is in the session's memory, and is written with the next one."
-    failed = SessionError(problem, hint="error.response is the answer; session.save(path) writes it elsewhere.")
-    failed.response = cast("GenerateResponse[object]", response)
-    return failed
+def _name_of(tool: object) -> object:
+    """Returns the name of a tool in any form that the option `tools` takes; None for a source of tools."""
+    return getattr(tool, "name", None) or getattr(tool, "__name__", None)

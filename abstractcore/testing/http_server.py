@@ -178,6 +178,11 @@ class ScriptedServer:
         """Adds the script of a request: the first one of the next request without a script, and so on."""
         self._scripts.append(steps)
 
+    def clear(self) -> None:
+        """Forgets the requests so far, and the scripts that no request has taken."""
+        self.requests.clear()
+        self._scripts.clear()
+
     def always(self, *steps: Step) -> None:
         """Sets the script of every request without a script of its own."""
         self._always = lambda request: steps

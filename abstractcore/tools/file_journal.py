@@ -18,7 +18,7 @@ from typing import BinaryIO
 from ..errors import InvalidInputError, JournalError
 from ..outputs import to_json
 from ..ports import Journal
-from ..private_files import lock_file, private
+from ..private_files import lock_file, private, unlock_file
 from ..schema import (
     AllowedCall,
     JournalEntry,
@@ -174,6 +174,7 @@ class FileJournal:
         self.path = Path(path)
         self._file: BinaryIO | None = None
         self._end: int | None = None
+        self._process = 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[FileJournal], tuple[Path]]:
@@ -187,7 +188,7 @@ class FileJournal:
         with self._lock:
             if self._file is not None:
                 raise self._error("is in use by another call")
-            self._file = self._open_file()
+            self._file, self._process = self._open_file(), os.getpid()
             self._end = None
             return self._entries(self._file)
 
@@ -211,7 +212,7 @@ class FileJournal:
         """Unlocks the file."""
         with self._lock:
             if self._file is not None:
-                self._file.close()
+                unlock_file(self._file, self._process)
             self._file = self._end = None
 
     def loop(self) -> ToolLoop:

@@ -92,7 +92,9 @@ class Client:
             self.served.vendor.wait_for_requests(requests)
             read = b""
             while after not in read:
-                read += client.recv(65536)
+                piece = client.recv(65536)
+                assert piece, read
+                read += piece
             yield
 
 
@@ -114,6 +116,7 @@ def scripted(*steps: Any, path: str, more: dict[str, Any] | None = None, calls: 
         for _ in range(calls):
             client.served.vendor.script(*steps)
         client.post(path, {**PATHS[path], **(more or {})})
+        client.served.vendor.wait_for_requests(calls)  # one that arrives later would take the script of another test
 
     return drive
 
@@ -131,7 +134,7 @@ def left(*steps: Any, path: str, body: dict[str, Any], after: bytes = b"") -> Ca
 
 def of_chat(path: str) -> dict[str, Ending]:
     """The endings of a chat on a path."""
-    stream, own = {"stream": True}, {"abstractcore": {"timeout": 0.05}}
+    stream, own = {"stream": True}, {"abstractcore": {"timeout": 0.5}}
     unreported = answer({name: value for name, value in completion_body().items() if name != "usage"})
     broken = event({"error": {"message": "no", "type": "server_error"}})
     whole: dict[str, tuple[tuple[Any, ...], int]] = {

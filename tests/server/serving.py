@@ -81,7 +81,7 @@ class Served:
         """Forgets what earlier tests left."""
         self._script.clear()
         self._begin = len(self._llm.calls)
-        self.vendor.requests.clear()
+        self.vendor.clear()
 
 
 @contextmanager

@@ -19,14 +19,17 @@ def limits_at(url: str, name: str, parallel: int) -> Limits:
 
 
 def work(url: str, name: str, count: int) -> None:
-    """Makes so many calls at once, of which some have room; writes when each began, and how many found none in time."""
+    """Makes so many calls at once, of which some have room; writes how many began, and why the others did not.
+
+    Those without room fail as soon as they ask: there is none within their 40 seconds, of the minute that has begun.
+    """
     begun: list[float] = []
 
     def reply(call: ModelCall) -> ScriptedReply:
         begun.append(time.time())
         return ScriptedReply.text("ok", delay=0.005)
 
-    llm: Any = create_llm("scripted", replies=reply, limits=limits_at(url, name, 8), timeout=8)
+    llm: Any = create_llm("scripted", replies=reply, limits=limits_at(url, name, 8), timeout=40)
 
     async def run() -> list[Any]:
         return await asyncio.gather(*(llm.agenerate("hi") for _ in range(count)), return_exceptions=True)

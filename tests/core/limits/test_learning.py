@@ -62,6 +62,26 @@ def test_refusal_without_stated_limits_halves_what_was_let_in_which_goes_on_grow
     assert rate.numbers(199.0) == FixedNumbers(1)
 
 
+def test_what_a_header_states_is_never_exceeded_though_the_other_number_grows():
+    rate = LearntRate()
+    rate.read({"x-ratelimit-limit-tokens": "1000"})
+    rate.refused(0.0, 0.0, 40)
+    assert rate.numbers(0.0) == FixedNumbers(20, 500)
+    assert rate.numbers(1_000.0) == FixedNumbers(420, 1000)
+    rate.refused(1_000.0, 1_000.0, 40)
+    assert rate.numbers(1_000.0) == FixedNumbers(210, 500)
+
+
+def test_number_that_has_grown_is_the_stated_one_once_there_is_one():
+    rate = LearntRate()
+    rate.refused(0.0, 0.0, 40)
+    assert rate.numbers(1_000.0) == FixedNumbers(420)
+    rate.read({"x-ratelimit-limit-requests": "60"})
+    assert rate.numbers(1_000.0) == FixedNumbers(60)
+    rate.refused(1_000.0, 1_000.0, 40)
+    assert rate.numbers(1_000.0) == FixedNumbers(30)
+
+
 def test_clock_that_goes_back_does_not_stop_the_growth():
     rate = LearntRate()
     rate.refused(1_000_000.0, 1_000_000.0, 40)

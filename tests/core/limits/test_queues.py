@@ -21,6 +21,8 @@ from abstractcore import (
     Usage,
     create_llm,
 )
+from abstractcore.limits.counting import LimitReached
+from abstractcore.limits.line import WaitingCall, WaitingLine
 from abstractcore.testing import CallStyle, ScriptedReply, VirtualClock
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.forks import in_fork
@@ -313,6 +315,50 @@ def test_tasks_and_threads_share_limits_on_the_real_clock():
     assert 1 < most[0] <= 5
     assert (limits.state().running, limits.state().waiting, limits.state().requests) == (0, 0, 64 * 3 + 64)
     services.close()
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_call_of_an_event_loop_that_does_not_run_lets_others_pass(is_closed: bool):
+    """Of one that is blocked, or was closed with its tasks."""
+    services = Services(environment={})
+    limits = Limits(parallel=1)
+    llm: Any = create_llm("scripted", replies=lambda call: "ok", services=services, limits=limits, timeout=100)
+    loop = asyncio.new_event_loop()
+    with llm.stream("holds the place") as stream:
+        next(iter(stream))
+        first = loop.create_task(llm.agenerate("first in the line"))
+        loop.run_until_complete(asyncio.sleep(0))
+        assert limits.state().waiting == 1
+    if is_closed:
+        loop.close()
+    assert llm.generate("passes", timeout=PATIENCE_SECONDS).content == "ok"
+    if is_closed:
+        first.get_coro().close()  # type: ignore[union-attr]
+        first._log_destroy_pending = False  # type: ignore[attr-defined]
+    else:
+        assert loop.run_until_complete(first).content == "ok"
+        loop.close()
+    assert (limits.state().running, limits.state().waiting) == (0, 0)
+    services.close()
+
+
+def test_call_that_was_passed_keeps_its_rank():
+    line, calls = (
+        WaitingLine(),
+        [WaitingCall(rank, lambda now: LimitReached("turn", 0, 1.0), lambda: 0.0) for rank in (1.0, 2.0, 3.0)],
+    )
+    for call in calls:
+        line.join(call)
+    calls[0].wake()
+    for _ in range(2):
+        line._look()  # pyright: ignore[reportPrivateUsage] - as the alarm does, without its seconds
+    assert line.first() is calls[1]
+    assert calls[1].turn.done()
+    line.renewed_turn(calls[0])
+    assert line.first() is calls[0]
+    for call in calls:
+        line.remove(call)
+    assert (line.first(), line.waiting) == (None, 0)
 
 
 @pytest.mark.process

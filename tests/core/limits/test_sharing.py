@@ -122,13 +122,39 @@ def test_turn_of_a_killed_process_ends(leases: CallLeases, now: Clock):
 
 def test_lease_that_is_not_renewed_expires(leases: CallLeases, now: Clock):
     numbers, running = FixedNumbers(parallel=1), CallLeases(leases.database, now, "0a" * 6)
-    assert isinstance(running.begin("a", numbers, 0, 15), str)
+    lease = running.begin("a", numbers, 0, 15)
+    assert isinstance(lease, str)
     now.time += 10
-    running.renew(15, now())
+    running.renew([lease], 15, now())
     now.time += 14
     assert leases.begin("a", numbers, 0, 15) == LimitReached("calls at once", 1, 1.0)
     now.time += 1
     assert isinstance(leases.begin("a", numbers, 0, 15), str)
+
+
+def test_lease_whose_end_was_lost_is_not_renewed_with_those_that_run(leases: CallLeases, now: Clock):
+    numbers = FixedNumbers(parallel=2)
+    lost, running = leases.begin("a", numbers, 0, 15), leases.begin("a", numbers, 0, 15)
+    assert isinstance(lost, str)
+    assert isinstance(running, str)
+    now.time += 14
+    leases.renew([running], 15, now())
+    assert leases.begin("a", numbers, 0, 15) == LimitReached("calls at once", 2, 1.0)
+    now.time += 1
+    assert isinstance(leases.begin("a", numbers, 0, 15), str)
+
+
+def test_killed_call_that_waited_for_tokens_is_in_the_way_for_a_moment_only(leases: CallLeases, now: Clock):
+    """What others reserved may be free at any time: not only after a minute."""
+    numbers = FixedNumbers(tokens_per_minute=100)
+    lease = leases.begin("a", numbers, 100, 600)
+    assert isinstance(lease, str)
+    assert leases.begin("a", numbers, 50, 600, Turn("killed", NOW)) == LimitReached("tokens", 100, 60.0)
+    leases.settle(lease, 10)
+    now.time += 2.9
+    assert leases.begin("a", numbers, 50, 600, Turn("other", NOW + 5)) == LimitReached("turn", 0, 0.02)
+    now.time += 0.1
+    assert isinstance(leases.begin("a", numbers, 50, 600, Turn("other", NOW + 5)), str)
 
 
 def test_calls_of_two_llms_share_what_is_in_a_database(call_style: CallStyle, url: str, services: Services):

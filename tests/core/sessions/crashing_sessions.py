@@ -55,8 +55,8 @@ class Orders:
         return self._path.read_text().splitlines() if self._path.exists() else []
 
 
-def talk(folder: Path) -> None:
-    """Asks until it is killed; goes on with what an earlier process had begun."""
+def talk(folder: Path, ready: int) -> None:
+    """Asks until it is killed; goes on with what an earlier process had begun. Closes `ready` after an exchange."""
     orders, done = Orders(folder / "orders"), folder / "done"
     with Session.open(folder / "talk.session", model(), tools=[orders.order], run_tools=True) as session:
         if session.loop is not None:
@@ -67,6 +67,9 @@ def talk(folder: Path) -> None:
         while True:
             session.ask(f"item {len(session.exchanges)}")
             acknowledge(done, session)
+            if ready >= 0:
+                os.close(ready)
+                ready = -1
 
 
 def acknowledge(done: Path, session: Session) -> None:
@@ -93,17 +96,23 @@ def checked(folder: Path) -> dict[str, Any]:
         return {"exchanges": len(whole), "problems": problems, "cut": session.loop is not None}
 
 
-def kill_one(folder: Path, seconds: float) -> None:
-    """Kills a process that talks after so long."""
+def kill_one(folder: Path, seconds: float, *, after_exchange: bool) -> None:
+    """Kills a process that talks after so long: since its begin, or since its first exchange."""
+    read, write = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            talk(folder)
+            os.close(read)
+            talk(folder, write)
         finally:
             os._exit(1)
+    os.close(write)
+    if after_exchange:
+        os.read(read, 1)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
+    os.close(read)
     assert os.WIFSIGNALED(status), "the process ended by itself"
 
 
@@ -117,7 +126,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
     for number in range(kills):
         talked = folder / str(number // KILLS_OF_ONE)
         talked.mkdir(exist_ok=True)
-        kill_one(talked, moments.uniform(0, LONGEST_SECONDS))
+        kill_one(talked, moments.uniform(0, LONGEST_SECONDS), after_exchange=number % 4 == 0)
         sys.stdout.write(f"{json.dumps(checked(talked))}\n")
 
 

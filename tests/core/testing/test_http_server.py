@@ -9,7 +9,7 @@ import ssl
 import pytest
 import trustme
 
-from abstractcore.testing.http_server import ScriptedServer, answer
+from abstractcore.testing.http_server import HANG, ScriptedServer, answer
 
 
 def tls_context() -> ssl.SSLContext:
@@ -38,3 +38,14 @@ def test_values_of_a_repeated_header_are_joined_with_commas():
         client.sendall(b"GET / HTTP/1.1\r\nhost: h\r\nX-Team: a\r\nx-team: b\r\n\r\n")
         assert client.recv(1)
         assert server.requests[0].headers == {"host": "h", "x-team": "a, b"}
+
+
+def test_script_that_no_request_has_taken_is_not_that_of_another_test():
+    """As of a call whose time was over before its request had arrived."""
+    with ScriptedServer() as server, socket.create_connection(("127.0.0.1", server.port)) as client:
+        server.script(HANG)
+        server.clear()
+        server.script(answer("ok"))
+        client.sendall(b"GET / HTTP/1.1\r\nhost: h\r\n\r\n")
+        assert client.recv(8) == b"HTTP/1.1"
+        assert len(server.requests) == 1
