@@ -33,6 +33,8 @@ from .middleware import (
 )
 from .middleware import (
     CHAT as CHAT,
+    EMBED as EMBED,
+    RERANK as RERANK,
     TRANSCRIBE as TRANSCRIBE,
     AnyInput as AnyInput,
     HasOperations as HasOperations,

@@ -115,6 +115,18 @@ with _LazyImports(globals()):
         from_json as from_json,
         to_json as to_json,
     )
+    from .embeddings import (
+        EMBED_PURPOSES as EMBED_PURPOSES,
+        EmbedInput as EmbedInput,
+        EmbedItem as EmbedItem,
+        EmbedPart as EmbedPart,
+        EmbedPurpose as EmbedPurpose,
+        EmbedReply as EmbedReply,
+        RankedIndex as RankedIndex,
+        RerankInput as RerankInput,
+        RerankReply as RerankReply,
+        Vectors as Vectors,
+    )
     from .evidence import (
         Check as Check,
         CheckKind as CheckKind,
