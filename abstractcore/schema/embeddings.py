@@ -40,13 +40,13 @@ EmbedItem: TypeAlias = Union[str, "tuple[EmbedPart, ...]"]
 class EmbedInput(OperationInput):
     """Texts and files to embed by one request.
 
-    `dimensions` is the length of the vectors, None for the model's own. With `truncate`, a text that is too long is cut
+    `purpose` is None for a model that has none, `dimensions` the length of the vectors, None for the model's own. With `truncate`, a text that is too long is cut
     at the model's limit by the provider; otherwise it is an error there, as far as the provider can be asked for one.
     `provider_options` are added to the request of the provider that they name.
     """
 
     items: tuple[EmbedItem, ...]
-    purpose: EmbedPurpose = "document"
+    purpose: EmbedPurpose | None = None
     dimensions: int | None = None
     truncate: bool = False
     provider_options: ProviderOptions = NO_OPTIONS
@@ -58,7 +58,8 @@ class EmbedInput(OperationInput):
         object.__setattr__(self, "items", tuple(_item(each, f"items[{n}]") for n, each in enumerate(self.items)))
         if not self.items:
             raise SchemaError("expected at least one item", "items")
-        check_choice(self.purpose, EMBED_PURPOSES, "purpose")
+        if self.purpose is not None:
+            check_choice(self.purpose, EMBED_PURPOSES, "purpose")
         check_flag(self.truncate, "truncate")
         if self.dimensions is not None and check_count(self.dimensions, "dimensions") < 1:
             raise SchemaError(f"expected at least 1, got {self.dimensions}", "dimensions")
@@ -78,7 +79,7 @@ def _item(item: object, path: str) -> EmbedItem:
     if not parts:
         raise SchemaError("expected at least one part", path)
     for index, part in enumerate(parts):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        if not isinstance(part, TextPart | MEDIA_PARTS):
+        if not isinstance(part, (TextPart, *MEDIA_PARTS)):
             raise SchemaError(f"expected a text or a file, got {type(part).__name__}", f"{path}[{index}]")  # pyright: ignore[reportUnknownArgumentType]
     return parts  # pyright: ignore[reportUnknownVariableType]
 
