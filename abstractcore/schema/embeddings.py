@@ -40,9 +40,10 @@ EmbedItem: TypeAlias = Union[str, "tuple[EmbedPart, ...]"]
 class EmbedInput(OperationInput):
     """Texts and files to embed by one request.
 
-    `purpose` is None for a model that has none, `dimensions` the length of the vectors, None for the model's own. With `truncate`, a text that is too long is cut
-    at the model's limit by the provider; otherwise it is an error there, as far as the provider can be asked for one.
-    `provider_options` are added to the request of the provider that they name.
+    `purpose` is None for a model that has none, `dimensions` the length of the vectors, None for the model's own. With
+    `truncate`, a text that is too long is cut at the model's limit by the provider; otherwise it is an error there, as
+    far as the provider can be asked for one. `provider_options` are added to the request of the provider that they
+    name.
     """
 
     items: tuple[EmbedItem, ...]
