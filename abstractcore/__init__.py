@@ -46,6 +46,7 @@ from .errors import (
     RequestTimeoutError as RequestTimeoutError,
     ScriptExhaustedError as ScriptExhaustedError,
     ServerError as ServerError,
+    SearchIndexError as SearchIndexError,
     SessionBusyError as SessionBusyError,
     SessionError as SessionError,
     StorageFullError as StorageFullError,

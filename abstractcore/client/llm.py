@@ -87,12 +87,14 @@ if TYPE_CHECKING:
     import typing_extensions
 
     from .. import capabilities, sessions
+    from ..files import loading
     from . import group_members, llm_capabilities, message_inputs, stored_files, streams, voice
 else:
     typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
     group_members = LazyModule("abstractcore.client.group_members")
     llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
+    loading = LazyModule("abstractcore.files.loading")
     sessions = LazyModule("abstractcore.sessions")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
     stored_files = LazyModule("abstractcore.client.stored_files")
@@ -483,6 +485,10 @@ class LLM(DecisionMethods, LoopMethods, DataMethods):
     def read_messages(self, messages: Sequence[message_inputs.MessageInput]) -> tuple[schema.Message, ...]:
         """Returns the messages of what the option `messages` of a call takes."""
         return self._preparer.messages(messages)
+
+    def media_loader(self) -> loading.MediaLoader:
+        """Returns the loader of files for calls of this LLM."""
+        return self._pipelines.media_loader()
 
     def openai_messages(self, messages: Sequence[schema.Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
         """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""
