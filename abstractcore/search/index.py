@@ -77,6 +77,19 @@ class Index:
         """The model that embeds."""
         return self._embedder.llm
 
+    @staticmethod
+    def model_of(path: str | os.PathLike[str]) -> str | None:
+        """Returns the provider and the model of the vectors in the file of an index, as "local/all-minilm-l6-v2"; None
+        for one without vectors, or a file that does not exist. Blocks. Raises `SearchIndexError`.
+        """
+        if not os.path.exists(path):
+            return None
+        file = IndexFile(path)
+        try:
+            return file.settings().get("model")
+        finally:
+            file.close()
+
     def add(
         self,
         source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors import IndexMismatchError
 from ..schema import EmbedPurpose
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..embeddings import Embeddings
     from ..engine import Pipeline
 
-_DEFAULT_CHUNK_TOKENS = 200
+_DEFAULT_CHUNK_TOKENS: Final = 200
 """A section that answers a question; the embedded model reads 256 tokens, and estimates are not exact."""
 
 
@@ -45,7 +45,7 @@ class Embedder:
         return embedded
 
     def _check(self, embedded: Embeddings, purpose: EmbedPurpose) -> None:
-        own = {"model": embedded.model, "dimensions": str(embedded.dimensions)}
+        own = {"model": f"{embedded.provider}/{embedded.model}", "dimensions": str(embedded.dimensions)}
         stored = self._file.settings()
         if not stored:
             if purpose == "document":
