@@ -23,6 +23,7 @@ from .errors import (
     CorruptFileError as CorruptFileError,
     EncryptedFileError as EncryptedFileError,
     FallbackExhaustedError as FallbackExhaustedError,
+    IndexMismatchError as IndexMismatchError,
     InputRequired as InputRequired,
     InvalidInputError as InvalidInputError,
     JournalError as JournalError,
@@ -237,6 +238,7 @@ with _LazyImports(globals()):
         accumulate as accumulate,
         from_json as from_json,
     )
+    from .search import Index as Index
     from .sessions import Session as Session
     from .telemetry import Subscription as Subscription
     from .tools.policy import Allow as Allow, Deny as Deny, Edit as Edit, Respond as Respond, Suspend as Suspend

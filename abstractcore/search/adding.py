@@ -247,7 +247,7 @@ class Adding:
 
     def _show(self, done: int, total: int, name: str) -> None:
         if self._on_progress is not None:
-            self._on_progress(CallProgress(name, done, total))
+            self._on_progress(CallProgress(done, total, name))
 
     async def _blocking(self, function: Callable[..., T], *arguments: object) -> T:
         return await self._runtime.call(function, *arguments, kind="files")

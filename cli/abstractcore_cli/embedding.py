@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import abstractcore
 from abstractcore.embeddings import Embeddings
+
+import abstractcore
 from abstractcore.schema import install_hint
 
 from .output_files import check_output
@@ -166,6 +167,5 @@ def _show(arguments: EmbedArguments, embeddings: Embeddings, *, as_json: bool) -
     if not arguments.quiet:
         tokens = "" if embeddings.usage.input is None else f", {embeddings.usage.input:,} tokens"
         dollars = "" if cost is None else f", ${cost:f}"
-        note(
-            f"{embeddings.provider}/{embeddings.model}: {len(embeddings):,} x {embeddings.dimensions:,}{tokens}{dollars}"
-        )
+        size = f"{len(embeddings):,} x {embeddings.dimensions:,}"
+        note(f"{embeddings.provider}/{embeddings.model}: {size}{tokens}{dollars}")
