@@ -34,6 +34,7 @@ import phoenix
 import prompted_tools
 import routing
 import runs
+import search
 import server_memory
 import sessions
 import stages
@@ -65,6 +66,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "dashboard": dashboard.dashboard,
     "conversation": conversations.conversation,
     "sessions": sessions.sessions,
+    "search": search.search,
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,
     "stages": stages.stages,

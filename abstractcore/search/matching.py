@@ -35,7 +35,7 @@ class VectorMatrix:
     def __init__(self, file: IndexFile) -> None:
         self._file = file
         self._lock = threading.Lock()
-        self._state: tuple[int, int] | None = None
+        self._revision: int | None = None
         self._numbers: Any = None
         self._rows: Any = None
         self._used = 0
@@ -58,8 +58,8 @@ class VectorMatrix:
         return [(int(numbers[place]), float(scores[place])) for place in best]
 
     def _refresh(self, np: Any, dimensions: int) -> None:
-        state = self._file.state()
-        if state == self._state:
+        revision = self._file.revision()
+        if revision == self._revision:
             return
         last = int(self._numbers[self._used - 1]) if self._used else 0
         kept = self._kept(np)
@@ -76,7 +76,7 @@ class VectorMatrix:
             data = np.frombuffer(b"".join(vector for _, vector in added), dtype="<f4")
             self._rows[len(kept) : needed] = data.reshape(len(added), dimensions)
             self._numbers[len(kept) : needed] = [number for number, _ in added]
-        self._used, self._state = needed, state
+        self._used, self._revision = needed, revision
 
     def _kept(self, np: Any) -> Any:
         """Returns the places of the vectors that were not removed."""

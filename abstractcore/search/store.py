@@ -10,7 +10,8 @@ import os
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, cast
@@ -22,6 +23,8 @@ from .chunks import Chunk
 
 _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE revision (number INTEGER NOT NULL);
+INSERT INTO revision VALUES (0);
 CREATE TABLE documents (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
     size INTEGER, modified INTEGER, sha256 TEXT NOT NULL, text BLOB NOT NULL, anchors BLOB NOT NULL, problem TEXT
@@ -162,7 +165,7 @@ class IndexFile:
         chunks, one after the other. With a `store` they are put there.
         """
         place = 0
-        with self._file.writing() as connection:
+        with self._changing() as connection:
             for document in documents:
                 removed = self._remove(connection, [document.id])
                 if store is not None and removed:
@@ -219,7 +222,7 @@ class IndexFile:
 
     def remove(self, ids: Sequence[str], store: VectorStore | None) -> int:
         """Removes documents; returns how many of them there were."""
-        with self._file.writing() as connection:
+        with self._changing() as connection:
             before = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
             removed = self._remove(connection, ids)
             if store is not None and removed:
@@ -328,7 +331,7 @@ class IndexFile:
         """Replaces all that is here by the documents of another index with the same texts, in one transaction; does
         nothing and returns False if their texts are not the same.
         """
-        with self._file.writing() as connection, new._file.reading() as other:
+        with self._changing() as connection, new._file.reading() as other:
             texts = "SELECT id, sha256 FROM documents ORDER BY id"
             if connection.execute(texts).fetchall() != other.execute(texts).fetchall():
                 return False
@@ -349,10 +352,17 @@ class IndexFile:
                 self._insert(connection, document, vectors, 0, store)
         return True
 
-    def state(self) -> tuple[int, int]:
-        """Returns two numbers, of which one is another after each change of the chunks."""
+    def revision(self) -> int:
+        """Returns a number that is another one after each change of the documents."""
         with self._file.reading() as connection:
-            return connection.execute("SELECT coalesce(max(number), 0), count(*) FROM chunks").fetchone()
+            return connection.execute("SELECT number FROM revision").fetchone()[0]
+
+    @contextmanager
+    def _changing(self) -> Generator[sqlite3.Connection]:
+        """A transaction that changes documents."""
+        with self._file.writing() as connection:
+            connection.execute("UPDATE revision SET number = number + 1")
+            yield connection
 
     def close(self) -> None:
         """Closes the file."""

@@ -181,6 +181,7 @@ def test_words_alone_are_searched_without_the_model(index, words, folder):
     )
 
 
+@pytest.mark.exhaustive
 def test_a_failure_keeps_what_was_written_and_the_next_call_goes_on(index, tmp_path, words):
     files = tmp_path / "many"
     files.mkdir()
