@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import zlib
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol, cast
 
 from ..errors import SearchIndexError
 from ..schema import EMPTY, MediaAnchor, Vectors, from_data, to_data
-from ..stores.sqlite_files import SQLiteFile, SQLiteFileKind
+from ..stores.sqlite_files import Connection, SQLiteFile, SQLiteFileKind
 from .chunks import Chunk
 
 _TABLES: Final = """
@@ -175,7 +174,7 @@ class IndexFile:
 
     @staticmethod
     def _insert(
-        connection: sqlite3.Connection,
+        connection: Connection,
         document: NewDocument,
         vectors: Vectors | None,
         place: int,
@@ -230,7 +229,7 @@ class IndexFile:
             return before - connection.execute("SELECT count(*) FROM documents").fetchone()[0]
 
     @staticmethod
-    def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+    def _remove(connection: Connection, ids: Sequence[str]) -> list[int]:
         """Removes documents; returns the numbers of their chunks."""
         given = (json.dumps(list(ids)),)
         of = "SELECT number FROM documents WHERE id IN (SELECT value FROM json_each(?))"
@@ -358,7 +357,7 @@ class IndexFile:
             return connection.execute("SELECT number FROM revision").fetchone()[0]
 
     @contextmanager
-    def _changing(self) -> Generator[sqlite3.Connection]:
+    def _changing(self) -> Generator[Connection]:
         """A transaction that changes documents."""
         with self._file.writing() as connection:
             connection.execute("UPDATE revision SET number = number + 1")
@@ -391,7 +390,7 @@ def _tags(rows: Any) -> dict[int, dict[str, str]]:
     return found
 
 
-def _document(connection: sqlite3.Connection, number: int, row: Sequence[Any]) -> NewDocument:
+def _document(connection: Connection, number: int, row: Sequence[Any]) -> NewDocument:
     """Returns a document of its `_COLUMNS`, without chunks."""
     id, name, sha256, text, anchors, size, modified, problem = row
     query = "SELECT document, name, value FROM tags WHERE document = ?"

@@ -9,11 +9,13 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from ..errors import AbstractCoreError
 from ..private_files import private
 
-_BUSY_SECONDS = 30.0
+Connection: TypeAlias = sqlite3.Connection
+_BUSY_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +44,16 @@ class SQLiteFile:
         self._lock = threading.RLock()
         self._closed = False
         self._process = os.getpid()
-        self._connection: sqlite3.Connection | None = self._opened()
+        self._connection: Connection | None = self._opened()
 
     @contextmanager
-    def reading(self) -> Generator[sqlite3.Connection]:
+    def reading(self) -> Generator[Connection]:
         """A transaction that only reads: it sees one state of the file."""
         with self._working("read", "BEGIN") as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Generator[sqlite3.Connection]:
+    def writing(self) -> Generator[Connection]:
         """A transaction that writes all or nothing, after those of other processes. It survives the death of the
         process; of the machine, the last ones may be missing.
         """
@@ -71,7 +73,7 @@ class SQLiteFile:
         return f"SQLiteFile({str(self.path)!r})"
 
     @contextmanager
-    def _working(self, verb: str, begin: str) -> Generator[sqlite3.Connection]:
+    def _working(self, verb: str, begin: str) -> Generator[Connection]:
         with self._lock:
             try:
                 connection = self._current()
@@ -86,7 +88,7 @@ class SQLiteFile:
             except sqlite3.Error as error:
                 raise self._error(f"cannot be {verb}", error) from None
 
-    def _current(self) -> sqlite3.Connection:
+    def _current(self) -> Connection:
         if self._closed:
             raise self._kind.error(f"{self.path} was closed.", hint="Open it again.")
         if os.getpid() != self._process or self._connection is None:
@@ -94,8 +96,8 @@ class SQLiteFile:
             self._connection = self._opened()  # SQLite's connections do not survive a fork; the parent's is left alone
         return self._connection
 
-    def _opened(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = None
+    def _opened(self) -> Connection:
+        connection: Connection | None = None
         try:
             with suppress(FileExistsError):
                 os.close(private(str(self.path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
@@ -114,7 +116,7 @@ class SQLiteFile:
             raise
         return connection
 
-    def _check_or_make(self, connection: sqlite3.Connection) -> None:
+    def _check_or_make(self, connection: Connection) -> None:
         kind = self._kind
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
