@@ -158,20 +158,20 @@ class Adding:
         """
         document = NewDocument(found.path, found.name, "", size=found.size, modified=found.modified, tags=tags)
         try:
-            sha256 = await self._blocking(file_hash, found.path)
-            read = await self._read(found, sha256)
-            document.sha256, document.text, document.anchors = sha256, read.text, read.anchors
+            document.sha256 = await self._blocking(file_hash, found.path)
+            read = await self._read(found, document.sha256)
+            document.text, document.anchors = read.text, read.anchors
             document.problem = None if read.text.strip() else "it has no text"
         except OSError as error:
-            document.problem = error.strerror or str(error)
+            document.sha256, document.problem = "", error.strerror or str(error)
         except (ProviderError, InvalidInputError):
             raise  # of the model that reads it, such as a wrong key: the next files would fail too
         except _FileChangedError:
-            document.problem = "it changed while it was read"
+            document.sha256, document.problem = "", "it changed while it was read"
         except MediaError as error:
-            document.sha256, document.problem = sha256, error.message
-        except AbstractCoreError as error:
             document.problem = error.message
+        except AbstractCoreError as error:
+            document.sha256, document.problem = "", error.message
         if document.problem is None:
             await self._add(document, state)
         else:
@@ -227,7 +227,7 @@ class Adding:
             texts = [chunk.words(document.text) for document, chunk in waiting]
             embedded = await self._embedder.embed(texts, "document", self._pipeline)
             self.report.usage += embedded.usage
-            self.report.cost += embedded.cost_sums
+            self.report.cost += embedded.costs
             self.report.chunks += len(texts)
             dimensions, cut = embedded.dimensions, {*embedded.truncated}
             longer: list[tuple[NewDocument, Chunk]] = []

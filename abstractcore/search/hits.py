@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from typing import Final
 
@@ -41,7 +41,7 @@ class Hit(ShortRepr):
     file: str | None = None
     similarity: float | None = None
     line: int | None = None
-    tags: Mapping[str, str] = field(default=EMPTY)  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
+    tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     @property
     def where(self) -> str:
@@ -82,7 +82,9 @@ def _best_line(text: str, chunk: Chunk, query: str) -> tuple[int, int]:
     wanted = {*_WORD.findall(query.lower())}
     lines = [(found.start(), found.end()) for found in _LINE.finditer(text, chunk.start, chunk.end)]
     words: list[set[str]] = []
-    head = _wanted_words(chunk.context.rpartition("\n")[2], wanted) if chunk.context.endswith("|") else set[str]()
+    head: set[str] = set()
+    if chunk.context.endswith("|"):
+        head = _wanted_words(chunk.context.rpartition("\n")[2], wanted)
     for index, (start, end) in enumerate(lines):
         own, is_row = _wanted_words(text[start:end], wanted), text.startswith("|", start)
         words.append(own | head if is_row else own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, cast, get_args
@@ -376,7 +376,7 @@ def _of_paths(paths: Sequence[Path], report: IndexReport) -> list[FoundFile]:
 
 def _checked_tags(tags: Mapping[str, str]) -> Mapping[str, str]:
     try:
-        return labels(tags, "tags")
+        return cast("Mapping[str, str]", labels(tags, "tags"))
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path) from None
 
@@ -387,8 +387,9 @@ def _allowed(where: Where) -> dict[str, Sequence[str]]:
         raise InvalidInputError(f"expected a mapping of tags, got {shown(where)}", path="where")
     allowed: dict[str, Sequence[str]] = {}
     for name, value in where.items():
-        values = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else [value]
-        if not isinstance(name, str) or not all(isinstance(each, str) for each in values):  # pyright: ignore[reportUnnecessaryIsInstance]
+        several: Any = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value  # pyright: ignore[reportUnnecessaryIsInstance]
+        values: list[Any] = list(several)
+        if not all(isinstance(each, str) for each in (name, *values)):
             raise InvalidInputError(f"expected texts, got {shown(value)}", path=f"where[{name!r}]")
         allowed[name] = values
     return allowed

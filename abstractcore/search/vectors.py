@@ -40,7 +40,7 @@ class Embedder:
         """Returns the vectors of texts, of length 1. Raises `IndexMismatchError` if those of the index are of another
         model.
         """
-        embedded = await self.llm.embedded_in(pipeline, texts, {"purpose": purpose, "truncate": True})
+        embedded = await self.llm.embedded_in(pipeline, texts, purpose)
         await pipeline.runtime.call(self._check, embedded, purpose, kind="files")
         return embedded
 

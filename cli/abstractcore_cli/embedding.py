@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from abstractcore.embeddings import Embeddings
-
 import abstractcore
+from abstractcore.embeddings import Embeddings
 from abstractcore.schema import install_hint
 
 from .output_files import check_output
@@ -123,21 +122,21 @@ def _write_npz(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings
 
 def _write_parquet(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import pyarrow  # type: ignore[import-not-found]
+        import pyarrow.parquet  # type: ignore[import-not-found]
     except ImportError:
         hint = install_hint("pyarrow")
         raise abstractcore.MissingExtraError(
             "A Parquet file requires pyarrow, which is not installed.", hint=hint
         ) from None
-    rows: Any = embeddings.data.lists()
-    columns = {
-        "text": pyarrow.array([each.text for each in texts]),
-        "file": pyarrow.array([each.file for each in texts]),
-        "line": pyarrow.array([each.line for each in texts], pyarrow.int64()),
-        "vector": pyarrow.array(rows, pyarrow.list_(pyarrow.float32(), embeddings.dimensions)),
+    arrow: Any = pyarrow
+    columns: dict[str, Any] = {
+        "text": arrow.array([each.text for each in texts]),
+        "file": arrow.array([each.file for each in texts]),
+        "line": arrow.array([each.line for each in texts], arrow.int64()),
+        "vector": arrow.array(embeddings.data.lists(), arrow.list_(arrow.float32(), embeddings.dimensions)),
     }
-    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    arrow.parquet.write_table(arrow.table(columns), path)
 
 
 def _write_jsonl(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
