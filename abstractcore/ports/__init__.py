@@ -44,6 +44,11 @@ from .middleware import (
     Operator as Operator,
     ReportsAlternatives as ReportsAlternatives,
 )
+from .operation_rules import (
+    EmbeddingRules as EmbeddingRules,
+    RerankRules as RerankRules,
+    TranscriptionRules as TranscriptionRules,
+)
 from .plugins import (
     CAPABILITIES as CAPABILITIES,
     Capability as Capability,
@@ -82,7 +87,6 @@ from .runtimes import (
     WakeableClock as WakeableClock,
     WorkKind as WorkKind,
 )
-from .profiles import TranscriptionRules as TranscriptionRules
 from .transpilers import (
     ChecksOutputSchemas as ChecksOutputSchemas,
     Framer as Framer,
@@ -166,6 +170,10 @@ with _LazyImports(globals()):
     from .runtimes import Isolation as Isolation
     from .media_handlers import FitsMedia as FitsMedia, Fitted as Fitted, MeasuresMedia as MeasuresMedia
     from .transpilers import native_call as native_call
+    from .served_operations import (
+        ServedOperation as ServedOperation,
+        ServesOperations as ServesOperations,
+    )
     from .pricing import Price as Price
     from .conversions import Retranscribes as Retranscribes
     from .scripts import (

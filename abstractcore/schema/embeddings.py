@@ -8,9 +8,10 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, Union, get_args
+from typing import TypeAlias, Union, cast
 
 from .base_error import SchemaError, shown
+from .calls import EMBED_PURPOSES, EmbedPurpose
 from .json_values import (
     NO_OPTIONS,
     ProviderOptions,
@@ -21,19 +22,16 @@ from .json_values import (
     check_items,
     check_real,
     check_text,
+    checked_provider_options,
 )
 from .operation_inputs import OperationInput
 from .parts import MEDIA_PARTS, MediaPart, TextPart
 from .replies import Usage
 from .reprs import Immutable, ShortRepr
 
-EmbedPurpose = Literal["document", "query", "classification", "clustering", "similarity", "code", "question", "fact"]
-"""What vectors are for: texts that are searched and queries for them, classes, groups, equal meaning; queries for code,
-questions for answers, claims for evidence."""
-EMBED_PURPOSES: tuple[EmbedPurpose, ...] = get_args(EmbedPurpose)
 EmbedPart: TypeAlias = TextPart | MediaPart
 EmbedItem: TypeAlias = Union[str, "tuple[EmbedPart, ...]"]
-"""What has one vector: a text, or parts that are embedded together."""
+"""What has one vector: a text, or parts that are embedded together, with a file among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class EmbedInput(OperationInput):
     `purpose` is None for a model that has none, `dimensions` the length of the vectors, None for the model's own. With
     `truncate`, a text that is too long is cut at the model's limit by the provider; otherwise it is an error there, as
     far as the provider can be asked for one. `provider_options` are added to the request of the provider that they
-    name.
+    name. Parts that are texts only become one text, with blank lines between.
     """
 
     items: tuple[EmbedItem, ...]
@@ -64,6 +62,8 @@ class EmbedInput(OperationInput):
         check_flag(self.truncate, "truncate")
         if self.dimensions is not None and check_count(self.dimensions, "dimensions") < 1:
             raise SchemaError(f"expected at least 1, got {self.dimensions}", "dimensions")
+        if self.provider_options is not NO_OPTIONS:
+            object.__setattr__(self, "provider_options", checked_provider_options(self.provider_options))
 
     @property
     def files(self) -> Sequence[MediaPart]:
@@ -82,6 +82,8 @@ def _item(item: object, path: str) -> EmbedItem:
     for index, part in enumerate(parts):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         if not isinstance(part, (TextPart, *MEDIA_PARTS)):
             raise SchemaError(f"expected a text or a file, got {type(part).__name__}", f"{path}[{index}]")  # pyright: ignore[reportUnknownArgumentType]
+    if all(isinstance(part, TextPart) for part in parts):  # pyright: ignore[reportUnknownVariableType]
+        return "\n\n".join(cast(TextPart, part).text for part in parts)  # pyright: ignore[reportUnknownVariableType]
     return parts  # pyright: ignore[reportUnknownVariableType]
 
 
@@ -153,10 +155,10 @@ def _little(numbers: "array[float]") -> "array[float]":
 
 def _first_not_finite(data: bytes) -> int | None:
     """Returns the position of the first number that is infinite or not a number; None if all are finite."""
-    numbers = _numbers(data)
-    if math.isfinite(sum(numbers)):  # sums of float32 do not overflow a float
+    highest = data[3::4]
+    if b"\x7f" not in highest and b"\xff" not in highest:  # these have all bits of an exponent but the lowest
         return None
-    return next((index for index, number in enumerate(numbers) if not math.isfinite(number)), None)
+    return next((index for index, number in enumerate(_numbers(data)) if not math.isfinite(number)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,8 @@ class RerankInput(OperationInput):
         if self.top is not None and check_count(self.top, "top") < 1:
             raise SchemaError(f"expected at least 1, got {self.top}", "top")
         check_flag(self.truncate, "truncate")
+        if self.provider_options is not NO_OPTIONS:
+            object.__setattr__(self, "provider_options", checked_provider_options(self.provider_options))
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,7 @@ def fields_for(item: Any, provider: str) -> JSONObject:
 
 
 def options_for(call: HasOptions, provider: str, warnings: list[CallWarning]) -> JSONObject:
-    """Returns the options of a call, or of another input, for `provider`, with a warning for those for others."""
+    """Returns the call's options for `provider`, with a warning for those for others."""
     for other in call.provider_options:
         if other != provider:
             message = f"options for {other!r} are not sent to {provider!r}"
