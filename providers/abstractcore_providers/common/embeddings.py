@@ -7,8 +7,9 @@ is a `ServerError`: vectors that belong to other texts are worse than none.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from abstractcore.errors import InvalidInputError, ServerError, UnsupportedContentError
 from abstractcore.ports import EMBED, RERANK, Operation
@@ -25,6 +26,7 @@ from abstractcore.schema import (
     RankedIndex,
     RerankInput,
     RerankReply,
+    SchemaError,
     TextPart,
     Vectors,
     WireResponse,
@@ -35,6 +37,8 @@ from .call_options import FormatWarnings
 from .reading import Object, as_object
 from .vectors import read_vectors
 
+T = TypeVar("T")
+W = TypeVar("W")
 SEARCH_PURPOSES: tuple[EmbedPurpose, ...] = ("query", "question", "fact", "code")
 """Purposes of texts that are searched with. A vendor without a word of its own for one has that for a query."""
 
@@ -93,23 +97,15 @@ def texts_in(given: EmbedInput, name: str) -> list[str]:
     """Returns the items as texts; raises `UnsupportedContentError` with the path of a file. `name` is the format's."""
     texts: list[str] = []
     for index, item in enumerate(given.items):
-        text = text_of_item(item)
-        if text is None:
+        if not isinstance(item, str):
             raise UnsupportedContentError(
                 f"items[{index}]: {name} has no field for files that are embedded.",
                 hint="Pass texts, or use a model that embeds images.",
                 provider=given.provider or None,
                 model=given.model,
             )
-        texts.append(text)
+        texts.append(item)
     return texts
-
-
-def text_of_item(item: EmbedItem) -> str | None:
-    """Returns an item that is one text, as text or as a part; None for any other."""
-    if isinstance(item, str):
-        return item
-    return item[0].text if len(item) == 1 and isinstance(item[0], TextPart) else None
 
 
 def parts_in(item: EmbedItem) -> tuple[TextPart | MediaPart, ...]:
@@ -162,6 +158,29 @@ def purpose_sent(
     message = f"{name} has no word for this purpose"
     warnings.append(CallWarning("purpose_changed", "purpose", message, purpose, sent))
     return None if sent is None else words[sent]
+
+
+def read_word(value: object, words: Mapping[str, W], path: str) -> W | None:
+    """Returns what the word in a client's request stands for, None without one; raises `InvalidInputError` for another
+    value.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str) or value not in words:
+        raise InvalidInputError(f"unknown value {shown(value)}", path=path, hint=f"Use {', '.join(words)}.")
+    return words[value]
+
+
+def read_input(make: Callable[..., T], names: Mapping[str, str], **fields: object) -> T:
+    """Returns the input with these fields; raises `InvalidInputError` with the path in the client's request, in which
+    fields have other `names`.
+    """
+    try:
+        return make(**fields)
+    except SchemaError as error:
+        path = error.path.removeprefix(".")
+        head = re.split(r"[.\[]", path, maxsplit=1)[0]
+        raise InvalidInputError(error.message, path=names.get(head, head) + path[len(head) :]) from None
 
 
 def embedding_operation(

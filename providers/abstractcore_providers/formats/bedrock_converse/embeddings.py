@@ -40,7 +40,6 @@ from ...common.embeddings import (
     purpose_sent,
     read_ranking,
     reranking_operation,
-    text_of_item,
     vectors_of,
 )
 from ...common.endpoints import JSON_HEADERS
@@ -101,11 +100,12 @@ def _only_item(given: EmbedInput, warnings: list[CallWarning]) -> list[TextPart 
             provider=given.provider or None,
             model=given.model,
         )
-    if given.purpose not in (None, "document"):
+    if given.purpose is not None:
         warnings.append(unsupported("purpose", given.purpose, "purposes of the vectors of this model"))
     if given.truncate:
         warnings.append(unsupported("truncate", True, "a request to cut texts at this model"))
-    return [part for part, _ in images_in(given.items[0], 0, given, WARNINGS, warnings)]
+    item = next(iter(given.items))
+    return [part for part, _ in images_in(item, 0, given, WARNINGS, warnings)]
 
 
 def _titan(given: EmbedInput, warnings: list[CallWarning]) -> Object:
@@ -163,8 +163,8 @@ def _truncate(given: EmbedInput) -> str:
 
 
 def _cohere_items(given: EmbedInput, warnings: list[CallWarning]) -> Object:
-    texts = [text_of_item(item) for item in given.items]
-    if None not in texts:
+    texts = [item for item in given.items if isinstance(item, str)]
+    if len(texts) == len(given.items):
         return {"texts": texts}
     written = [
         [_cohere_block(part, path) for part, path in images_in(item, index, given, WARNINGS, warnings)]

@@ -36,7 +36,6 @@ from ...common.embeddings import (
     purpose_sent,
     read_ranking,
     reranking_operation,
-    text_of_item,
     vectors_of,
 )
 from ...common.endpoints import JSON_HEADERS
@@ -92,8 +91,8 @@ def encode_embed(given: EmbedInput) -> Encoded:
 
 def _items(given: EmbedInput, warnings: list[CallWarning]) -> tuple[Object, bool]:
     """Returns the field with the items, and whether they are images for a model that embeds images alone."""
-    texts = [text_of_item(item) for item in given.items]
-    if None not in texts:
+    texts = [item for item in given.items if isinstance(item, str)]
+    if len(texts) == len(given.items):
         return {"texts": texts}, False
     if "-v3" in given.model and all(map(_is_image, given.items)):
         parts = [next(images_in(item, n, given, WARNINGS, warnings)) for n, item in enumerate(given.items)]

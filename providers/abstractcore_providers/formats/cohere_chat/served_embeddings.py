@@ -6,7 +6,8 @@ Sources as in `embeddings`. Vectors are rendered in the types that the request a
 from __future__ import annotations
 
 import hashlib
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -31,9 +32,10 @@ from abstractcore.schema.base_error import shown
 
 from ...common.call_options import read_options
 from ...common.data_urls import read_url
-from ...common.embeddings import read_top
+from ...common.embeddings import read_input, read_top, read_word
 from ...common.reading import (
     Object,
+    get_filled,
     get_list,
     get_object,
     get_text,
@@ -46,10 +48,10 @@ from .vocabulary import PROVIDER
 
 _TYPES = ("float", "base64")
 _ANY_IMAGE = "image/*"
-_INPUT_TYPES: dict[str, EmbedPurpose] = {word: purpose for purpose, word in PURPOSES.items()} | {IMAGE: "document"}
+_INPUT_TYPES: dict[str, EmbedPurpose] = {**{word: purpose for purpose, word in PURPOSES.items()}, IMAGE: "document"}
 _SOURCES = ("texts", "images", "inputs")
-_CUT = {None: True, "END": True, "NONE": False, "START": True}
-"""What a client means by `truncate`, which is END without it."""
+_CUT = {"NONE": False, "START": True, "END": True}
+"""Whether texts that are too long are cut, which they are by default."""
 
 
 def parse_embed(request: WireRequest) -> ParsedInput[EmbedInput]:
@@ -57,20 +59,19 @@ def parse_embed(request: WireRequest) -> ParsedInput[EmbedInput]:
     data = read_request(request)
     warnings: list[CallWarning] = []
     _types(data)
-    truncate = data.get("truncate")
-    if truncate not in _CUT:
-        raise InvalidInputError(f"unknown value {shown(truncate)}", path="truncate", hint="Use NONE, START or END.")
-    if truncate == "START":
-        warnings.append(CallWarning("truncate_changed", "truncate", "texts are cut at their end", truncate, "END"))
-    given = make_at(
-        "",
+    truncate = read_word(data.get("truncate"), _CUT, "truncate")
+    if data.get("truncate") == "START":
+        warnings.append(CallWarning("truncate_changed", "truncate", "texts are cut at their end", "START", "END"))
+    source, items = _items(data)
+    given = read_input(
         EmbedInput,
-        get_text(data.get("model"), "model"),
+        {"items": source, "dimensions": "output_dimension"},
+        model=get_filled(data.get("model"), "model"),
         provider=PROVIDER,
-        items=tuple(_items(data)),
-        purpose=_purpose(data),
+        items=tuple(items),
+        purpose=read_word(data.get("input_type"), _INPUT_TYPES, "input_type"),
         dimensions=data.get("output_dimension"),
-        truncate=_CUT[truncate],
+        truncate=truncate is not False,
         provider_options=make_at("", read_options, data, EMBED_FIELDS, PROVIDER),
     )
     return ParsedInput(given, tuple(warnings))
@@ -86,27 +87,18 @@ def _types(data: Object) -> list[str]:
     return types
 
 
-def _purpose(data: Object) -> EmbedPurpose | None:
-    word = data.get("input_type")
-    if word is None:
-        return None
-    if word not in _INPUT_TYPES:
-        hint = f"Use {', '.join(_INPUT_TYPES)}."
-        raise InvalidInputError(f"unknown value {shown(word)}", path="input_type", hint=hint)
-    return _INPUT_TYPES[word]
-
-
-def _items(data: Object) -> list[EmbedItem]:
-    """Returns the items of the one field that has them."""
+def _items(data: Object) -> tuple[str, list[EmbedItem]]:
+    """Returns the one field that has items, and these."""
     found = [name for name in _SOURCES if get_list(data, name)]
     if len(found) != 1:
         raise InvalidInputError(f"expected items in one of {', '.join(_SOURCES)}", path=found[1] if found else "texts")
-    values = get_list(data, found[0])
-    if found[0] == "texts":
-        return [get_text(value, f"texts[{index}]") for index, value in enumerate(values)]
-    if found[0] == "images":
-        return [(ImagePart(read_url(url, _ANY_IMAGE, f"images[{n}]")),) for n, url in enumerate(values)]
-    return [_item(value, f"inputs[{index}]") for index, value in enumerate(values)]
+    read = {"texts": get_text, "images": _image, "inputs": _item}[found[0]]
+    values = enumerate(get_list(data, found[0]))
+    return found[0], [read(value, f"{found[0]}[{index}]") for index, value in values]
+
+
+def _image(value: Any, path: str) -> EmbedItem:
+    return (ImagePart(read_url(value, _ANY_IMAGE, path)),)
 
 
 def _item(value: Any, path: str) -> EmbedItem:
@@ -149,10 +141,10 @@ def parse_rerank(request: WireRequest) -> ParsedInput[RerankInput]:
     """Returns the ranking that a client asks for; raises `InvalidInputError` with the path of what is wrong."""
     data = read_request(request)
     documents = [get_text(each, f"documents[{index}]") for index, each in enumerate(get_list(data, "documents"))]
-    given = make_at(
-        "",
+    given = read_input(
         RerankInput,
-        get_text(data.get("model"), "model"),
+        {},
+        model=get_filled(data.get("model"), "model"),
         provider=PROVIDER,
         query=get_text(data.get("query"), "query"),
         documents=tuple(documents),
@@ -175,7 +167,7 @@ def _id(request: WireRequest) -> str:
 
 def _meta(usage: Usage) -> Object:
     """Returns what was billed, as `embeddings` reads it."""
-    counts: dict[str, int] = cast("dict[str, int]", dict(usage.billing.counts)) if usage.billing else {}
+    counts: Mapping[str, int] = usage.billing.counts if usage.billing else {}
     image_tokens = counts.get("input_image")
     texts = None if usage.input is None else usage.input - (image_tokens or 0)
     billed = {

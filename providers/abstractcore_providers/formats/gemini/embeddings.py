@@ -142,7 +142,7 @@ def _instances(given: EmbedInput, warnings: list[CallWarning]) -> Object:
 
 def _multimodal(given: EmbedInput, warnings: list[CallWarning]) -> Object:
     """Returns the body for a model that embeds a text or an image, which has no purposes."""
-    if given.purpose not in (None, "document", "query"):
+    if given.purpose is not None:
         warnings.append(unsupported("purpose", given.purpose, "purposes of the vectors of this model"))
     if given.truncate:
         warnings.append(unsupported("truncate", True, "a request to cut texts at this model"))

@@ -26,9 +26,9 @@ from abstractcore.schema import (
     TextPart,
     WireRequest,
 )
-from abstractcore.schema.base_error import shown
 
 from ...common.call_options import read_options
+from ...common.embeddings import read_input, read_word
 from ...common.reading import Object, get_list, get_object, get_text, make_at, read_request
 from .content import read_media
 from .embeddings import TASKS
@@ -36,8 +36,10 @@ from .vocabulary import GenerateContentDialect, usage_to_theirs, with_names
 
 _URL = re.compile(r".*?/models/([^/?]+?):(batchEmbedContents|embedContent)")
 _BATCH = "batchEmbedContents"
-_PURPOSES: dict[Any, EmbedPurpose | None] = {task: purpose for purpose, task in TASKS.items()}
-_PURPOSES |= {None: None, "TASK_TYPE_UNSPECIFIED": None}
+_PURPOSES: dict[str, EmbedPurpose | None] = {
+    **{task: purpose for purpose, task in TASKS.items()},
+    "TASK_TYPE_UNSPECIFIED": None,
+}
 _FIELDS = frozenset({"model", "content", "taskType", "outputDimensionality", "title"})
 _SNAKE = {"task_type": "taskType", "output_dimensionality": "outputDimensionality"}
 
@@ -67,18 +69,15 @@ def parse_embed(request: WireRequest, dialect: GenerateContentDialect) -> Parsed
         if each.get("title") is not None:
             message = "a title is not part of what is embedded here"
             warnings.append(CallWarning("title_left_out", _below(path, "title"), message, each["title"]))
-    purpose = requests[0].get("taskType")
-    if purpose not in _PURPOSES:
-        hint = f"Use {', '.join(TASKS.values())}."
-        raise InvalidInputError(f"unknown value {shown(purpose)}", path=_below(paths[0], "taskType"), hint=hint)
+    purpose = read_word(requests[0].get("taskType"), _PURPOSES, _below(paths[0], "taskType"))
     rest = {} if is_batch else {name: value for name, value in requests[0].items() if name not in _FIELDS}
-    given = make_at(
-        "",
+    given = read_input(
         EmbedInput,
-        model,
+        {"items": "requests", "dimensions": _below(paths[0], "outputDimensionality")},
+        model=model,
         provider=dialect.provider,
         items=tuple(_item(each, path, dialect) for each, path in zip(requests, paths, strict=True)),
-        purpose=_PURPOSES[purpose],
+        purpose=purpose,
         dimensions=requests[0].get("outputDimensionality"),
         provider_options=make_at("", read_options, rest, (), dialect.provider),
     )

@@ -25,7 +25,7 @@ EMBED_FIELDS = frozenset({"model", "input", "truncate", "dimensions"})
 def encode_embed(given: EmbedInput) -> Encoded:
     """Returns the request for vectors of texts; raises `UnsupportedContentError` for files."""
     warnings: list[CallWarning] = []
-    if given.purpose not in (None, "document"):
+    if given.purpose is not None:
         warnings.append(unsupported("purpose", given.purpose, "purposes of vectors"))
     body: Object = {"model": given.model, "input": texts_in(given, WARNINGS.name), "truncate": given.truncate}
     if given.dimensions is not None:

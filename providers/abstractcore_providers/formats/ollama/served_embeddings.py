@@ -14,7 +14,8 @@ from abstractcore.ports import EMBED, ServedOperation
 from abstractcore.schema import EmbedInput, EmbedReply, ParsedInput, Rendered, WireRequest
 
 from ...common.call_options import read_options
-from ...common.reading import Object, get_flag, get_text, make_at, read_request
+from ...common.embeddings import read_input
+from ...common.reading import Object, get_filled, get_flag, get_text, make_at, read_request
 from .embeddings import EMBED_FIELDS
 from .vocabulary import PROVIDER, USAGE
 
@@ -29,10 +30,10 @@ def parse_embed(request: WireRequest) -> ParsedInput[EmbedInput]:
     """
     data = read_request(request)
     items = [get_text(data.get("prompt"), "prompt")] if _is_older(request) else _texts(data.get("input"))
-    given = make_at(
-        "",
+    given = read_input(
         EmbedInput,
-        get_text(data.get("model"), "model"),
+        {"items": "prompt" if _is_older(request) else "input"},
+        model=get_filled(data.get("model"), "model"),
         provider=PROVIDER,
         items=tuple(items),
         dimensions=data.get("dimensions"),

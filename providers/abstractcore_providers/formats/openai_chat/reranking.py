@@ -26,10 +26,21 @@ from abstractcore.schema import (
 )
 
 from ...common.call_options import add_provider_options, read_options, unsupported
-from ...common.embeddings import read_ranking, read_top, reranking_operation
+from ...common.embeddings import read_input, read_ranking, read_top, reranking_operation
 from ...common.endpoints import JSON_HEADERS, RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
-from ...common.reading import Object, as_object, count_of, get_list, get_object, get_text, make_at, object_of, text_of
+from ...common.reading import (
+    Object,
+    as_object,
+    count_of,
+    get_filled,
+    get_list,
+    get_object,
+    get_text,
+    make_at,
+    object_of,
+    text_of,
+)
 from ...common.response_bodies import read_body
 from .dialect import ChatDialect, RerankFields
 
@@ -54,8 +65,8 @@ def encode_rerank(given: RerankInput, dialect: ChatDialect, fields: RerankFields
         body[fields.truncate] = given.truncate
     elif given.truncate:
         warnings.append(unsupported("truncate", True, "a request to cut documents: the server decides that itself"))
-    if fields.without_documents is not None:
-        body[fields.without_documents] = False
+    if fields.return_documents is not None:
+        body[fields.return_documents] = False
     add_provider_options(body, given, dialect.provider, lambda name, value: name in body, warnings)
     return Encoded(WireRequest(fields.path, JSON_HEADERS, to_json(body)), tuple(warnings))
 
@@ -89,10 +100,11 @@ def parse_rerank(request: WireRequest) -> ParsedInput[RerankInput]:
 
     data = read_request(request)
     documents = [_document(each, f"documents[{index}]") for index, each in enumerate(get_list(data, "documents"))]
-    given = make_at(
-        "",
+    given = read_input(
         RerankInput,
-        get_text(data.get("model"), "model"),
+        {},
+        model=get_filled(data.get("model"), "model"),
+        provider="openai",
         query=get_text(data.get("query"), "query"),
         documents=tuple(documents),
         top=read_top(data, "top_n", len(documents)),
