@@ -4,7 +4,6 @@ network, so that limits, budgets, records and recordings are those of every prov
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -25,7 +24,7 @@ from abstractcore.ports import (
 )
 from abstractcore.schema import EmbedInput, EmbedReply, Encoded, ModelCall, WireRequest, WireResponse
 
-from ..common.endpoints import JSON_HEADERS, RIGHT_ADDRESS, NoAuth
+from ..common.endpoints import RIGHT_ADDRESS, NoAuth
 from ..common.reading import as_object, as_objects
 from ..common.response_bodies import read_body
 from ..common.vectors import write_base64

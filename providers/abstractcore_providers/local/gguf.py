@@ -1,7 +1,7 @@
 """What a GGUF file says about its model: whether it answers, embeds or ranks.
 
-Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Names of keys and tensors: `Keys` and `MODEL_TENSOR` in
-gguf-py/gguf/constants.py of https://github.com/ggml-org/llama.cpp.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. Names of keys and tensors: `Keys` and `MODEL_TENSOR`
+in gguf-py/gguf/constants.py of https://github.com/ggml-org/llama.cpp.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ class GGUFModel:
 
 
 def read_gguf(path: Path) -> GGUFModel:
-    """Returns what the header of a file says; a chat model for a file that cannot be read, which llama.cpp then reports.
-
-    Blocks; a vocabulary of 150,000 tokens takes about 0.1 s.
+    """Returns what the header of a file says; blocks. One that cannot be read is that of a chat model: llama.cpp then
+    reports what is wrong.
     """
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -140,6 +140,8 @@ class ModelProcess:
                 "alias": alias,
                 "context_size": settings.context_size,
                 "threads": settings.threads,
+                "kind": settings.kind,
+                "pools": settings.pools,
                 "key": self.key,
                 "search_path": sys.path,
             }

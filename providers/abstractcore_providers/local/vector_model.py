@@ -1,13 +1,14 @@
 """`VectorModel`: a sentence model in this process, by onnxruntime: texts to vectors of length 1.
 
-Texts are cut into the tokens of the model's own tokenizer. Those with as many tokens as each other are computed together,
-so that none is padded; a batch has no more tokens than the longest text, which takes the least memory, and no more time
+Texts are cut into the tokens of the model's own tokenizer. Those of equal length are computed together, so that none is
+padded; a batch has no more tokens than the longest text, which takes the least memory, and no more time
 (docs/decisions/0138-embedded-embedding-model.md). The vector of a text is the mean of its tokens' vectors.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.util
 import os
 import threading
@@ -41,6 +42,10 @@ def check_packages() -> None:
         )
 
 
+def _module(name: str) -> Any:
+    return importlib.import_module(name)
+
+
 class TextVectors(NamedTuple):
     """The vectors of texts, how many tokens each of them has, and the indexes of those that were cut."""
 
@@ -61,15 +66,11 @@ class VectorModel:
     """A loaded model. Any thread may use it; one batch is computed at a time, on the threads that it has."""
 
     def __init__(self, key: ModelKey) -> None:
-        """Loads the weights; blocks. Raises `MissingExtraError`, and `ModelCrashedError` for weights that do not load."""
+        """Loads the weights; blocks. Raises `MissingExtraError`, and `ModelCrashedError` if they do not load."""
         check_packages()
-        import numpy
-        import onnxruntime
-        import tokenizers
-
-        self._numpy: Any = numpy
+        onnxruntime, tokenizers, self._numpy = map(_module, _PACKAGES)
         self._new_run: Any = onnxruntime.RunOptions
-        options: Any = onnxruntime.SessionOptions()
+        options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = key.threads
         options.enable_cpu_mem_arena = False
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -185,7 +186,7 @@ class VectorModels:
         self._begin()
 
     def get(self, key: ModelKey) -> VectorModel:
-        """Returns the model for `key`; of several threads that ask for it, one loads it. Raises as `VectorModel` does."""
+        """Returns the model for `key`, which one of several threads loads; raises as `VectorModel` does."""
         with self._loading:
             model = self._models.get(key)
             if model is None:

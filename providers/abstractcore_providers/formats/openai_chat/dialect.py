@@ -318,6 +318,7 @@ LLAMA_CPP = ChatDialect(
     reasoning_field=USUAL,
     schemas=json_schemas.TOLERANT,
     counts=COUNT_OF_LLAMA_CPP,
+    reranking=RerankFields(),
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""
 
