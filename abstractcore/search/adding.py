@@ -83,6 +83,7 @@ class Adding:
         self._on_progress = on_progress
         self._waiting: list[NewDocument] = []
         self._new: set[str] = set()
+        self._has_written = False
 
     async def files(self, files: Sequence[FoundFile], tags: Mapping[str, str] | None, *, folder: str | None) -> None:
         """Adds files; of a `folder` that they are all of, those that are there no more are removed."""
@@ -203,7 +204,8 @@ class Adding:
         self._waiting.append(document)
         if state is None:
             self._new.add(document.id)
-        if sum(len(each.chunks) for each in self._waiting) >= _AT_ONCE:
+        # The first one alone: a model that cannot embed is to fail before hours of recordings are transcribed.
+        if not self._has_written or sum(len(each.chunks) for each in self._waiting) >= _AT_ONCE:
             await self._flush()
 
     async def _flush(self) -> None:
@@ -213,6 +215,7 @@ class Adding:
             return
         vectors = await self._embed(documents)
         await self._blocking(self._file.write, documents, vectors, self._store)
+        self._has_written = True
         for document in documents:
             (self.report.added if document.id in self._new else self.report.changed).append(document.id)
 

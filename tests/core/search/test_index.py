@@ -198,6 +198,21 @@ def test_a_failure_keeps_what_was_written_and_the_next_call_goes_on(index, tmp_p
     assert len(index) == 600
 
 
+def test_a_model_that_fails_does_so_before_all_files_are_read(index, folder, words, monkeypatch):
+    words.fail_after = 0
+    read = []
+    reading = type(index.llm.media_loader()).load_one
+
+    def load_one(loader, item, path):
+        read.append(path)
+        return reading(loader, item, path)
+
+    monkeypatch.setattr(type(index.llm.media_loader()), "load_one", load_one)
+    with pytest.raises(ServerError):
+        index.add(folder)
+    assert read == ["fruit.md"]
+
+
 def test_an_index_of_another_model_or_other_chunks_is_refused_until_it_is_rebuilt(index, folder, services, words):
     index.add(folder)
     other = create_llm("words", "other", services=services)
