@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 from ..catalogue.catalogue import FileCatalogue
 from ..concurrency import drive
 from ..embeddings.options import VectorOptions
+from ..engine import Pipeline
 from ..errors import InvalidInputError, UnsupportedOptionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from .. import embeddings
     from ..embeddings import inputs as embedding_inputs
     from ..embeddings import jobs, ranking
-    from ..engine import Pipeline
     from ..outputs.decisions import Choices
     from .llm import LLM
     from .options import CallRequest

@@ -49,7 +49,7 @@ class IndexReport(ShortRepr):
         return ", ".join(f"{len(ids):,} {name}" for name, ids in counts if ids) or "nothing to add"
 
 
-class _FileChangedError(Exception):
+class _FileChangedError(MediaError):
     """A file was written while it was read."""
 
 
@@ -167,12 +167,10 @@ class Adding:
             document.sha256, document.problem = "", error.strerror or str(error)
         except (ProviderError, InvalidInputError):
             raise  # of the model that reads it, such as a wrong key: the next files would fail too
-        except _FileChangedError:
-            document.sha256, document.problem = "", "it changed while it was read"
-        except MediaError as error:
-            document.problem = error.message
         except AbstractCoreError as error:
-            document.sha256, document.problem = "", error.message
+            document.problem = error.message
+            if not isinstance(error, MediaError) or isinstance(error, _FileChangedError):
+                document.sha256 = ""
         if document.problem is None:
             await self._add(document, state)
         else:
@@ -185,7 +183,7 @@ class Adding:
         read = await self._text_of(part)
         after = await self._blocking(found_file, found.path, found.name)
         if after != found and await self._blocking(file_hash, found.path) != sha256:
-            raise _FileChangedError
+            raise _FileChangedError("it changed while it was read", source=found.name)
         return read
 
     async def _text_of(self, part: MediaPart) -> Conversion:

@@ -25,7 +25,7 @@ _LEAST_OF_HEADING: Final = 24
 """Tokens that a chunk has before a heading begins another one: a title alone is no chunk."""
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a text, from `start` to `end`."""
 
     start: int
@@ -70,7 +70,7 @@ def chunks_of(text: str, anchors: Sequence[MediaAnchor], most_tokens: int) -> li
 
 def halves(text: str, chunk: Chunk) -> tuple[Chunk, Chunk] | None:
     """Returns a chunk as two, divided where that harms least; None for one that is one row of a table, or one word."""
-    span = Span(chunk.start, chunk.end)
+    span = TextSpan(chunk.start, chunk.end)
     if text[span.start : span.end].lstrip().startswith("|"):
         rows = _blocks(text, span)
         if len(rows) < 2:
@@ -135,13 +135,13 @@ class _Packer:
         elif self._tokens + tokens > self._most:
             self._end_chunk()
         if tokens > self._most and block.kind not in ("row", "heading"):
-            for piece in _pieces(self._text, Span(block.start, block.end), self._most):
+            for piece in _pieces(self._text, TextSpan(block.start, block.end), self._most):
                 self._take(piece, text_tokens(self._text[piece.start : piece.end]))
                 self._end_chunk()
             return
-        self._take(Span(block.start, block.end), tokens)
+        self._take(TextSpan(block.start, block.end), tokens)
 
-    def _take(self, span: Span, tokens: float) -> None:
+    def _take(self, span: TextSpan, tokens: float) -> None:
         if self._start < 0:
             self._start = span.start
             self._context = self._context or self._lines_before(span.start)
@@ -165,15 +165,15 @@ class _Packer:
         self._tokens, self._context = 0.0, []
 
 
-def _stripped(text: str, start: int, end: int) -> Span | None:
+def _stripped(text: str, start: int, end: int) -> TextSpan | None:
     """Returns the span without white space around it; None if there is nothing else."""
     own = text[start:end]
     left = len(own) - len(own.lstrip())
     length = len(own.strip())
-    return Span(start + left, start + left + length) if length else None
+    return TextSpan(start + left, start + left + length) if length else None
 
 
-def _sections(text: str, anchors: Sequence[MediaAnchor]) -> Iterator[Span]:
+def _sections(text: str, anchors: Sequence[MediaAnchor]) -> Iterator[TextSpan]:
     """Yields the parts of a text that begin with a page, a sheet or a file within the file."""
     starts = {0, len(text)}
     previous: tuple[object, ...] = ()
@@ -183,10 +183,10 @@ def _sections(text: str, anchors: Sequence[MediaAnchor]) -> Iterator[Span]:
             starts.add(text.rfind("\n", 0, anchor.start) + 1)
         previous = place
     ordered = sorted(starts)
-    yield from map(Span._make, pairwise(ordered))
+    yield from map(TextSpan._make, pairwise(ordered))
 
 
-def _blocks(text: str, section: Span) -> list[_Block]:
+def _blocks(text: str, section: TextSpan) -> list[_Block]:
     """Returns the blocks of a section: lines that belong together."""
     blocks: list[_Block] = []
     begin: int | None = None
@@ -211,12 +211,12 @@ def _blocks(text: str, section: Span) -> list[_Block]:
     return blocks
 
 
-def _lines(text: str, section: Span) -> Iterator[Span]:
+def _lines(text: str, section: TextSpan) -> Iterator[TextSpan]:
     start = section.start
     while start < section.end:
         found = text.find("\n", start, section.end)
         end = section.end if found < 0 else found + 1
-        yield Span(start, end)
+        yield TextSpan(start, end)
         start = end
 
 
@@ -236,12 +236,12 @@ def _head_of_table(text: str, rows: Sequence[_Block]) -> list[str]:
     return [head] if set(dashes) <= set("|-: ") else []
 
 
-def _pieces(text: str, span: Span, most: float) -> Iterator[Span]:
+def _pieces(text: str, span: TextSpan, most: float) -> Iterator[TextSpan]:
     """Yields a span as pieces of `most` tokens or less, divided between sentences, else words, else anywhere."""
     start = span.start
     while start < span.end:
         end = _fitting(text, start, span.end, most)
-        yield Span(start, end)
+        yield TextSpan(start, end)
         start = end
 
 

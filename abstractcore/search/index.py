@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from ..client import llm as llms
 from ..concurrency import drive
+from ..copying import NotCopied
 from ..engine import Pipeline
 from ..errors import InvalidInputError
 from ..schema import SchemaError, Vectors
@@ -36,7 +37,7 @@ _CANDIDATES: Final = 60
 """How many hits of each kind are merged, at least."""
 
 
-class Index:
+class Index(NotCopied):
     """Documents that are searched by meaning and by words: `Index("notes.db", llm)`, with any LLM that has `embed`.
 
     The file is made if it is missing, readable for its owner only, and has the texts of all documents. Threads,
@@ -47,6 +48,9 @@ class Index:
     the vectors elsewhere than in the file: see `VectorStore`. Raises `SearchIndexError` for a file that cannot be used,
     `MissingExtraError` without NumPy, `UnsupportedOptionError` for an LLM that cannot embed.
     """
+
+    _holds = "an open file"
+    _instead = "Make another one with the same path and LLM."
 
     def __init__(
         self,
