@@ -139,6 +139,15 @@ with _LazyImports(globals()):
         SpokenReply as SpokenReply,
         Voice as Voice,
     )
+    from .embeddings import (
+        EmbeddingCache as EmbeddingCache,
+        EmbeddingManager as EmbeddingManager,
+        Embeddings as Embeddings,
+        NearVector as NearVector,
+        Ranked as Ranked,
+        RankedDocument as RankedDocument,
+        SimilarPair as SimilarPair,
+    )
     from .files.loading import (
         File as File,
         MediaInput as MediaInput,

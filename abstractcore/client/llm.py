@@ -30,7 +30,7 @@ from ..ports import (
 from ..schema import CallWarning, GenerateResponse, ModelCall
 from ..scrubbing import credentials_of
 from .data_methods import DataMethods
-from .decision_methods import DecisionMethods
+from .embedding_methods import EmbeddingMethods
 from .loop_methods import LoopMethods
 from .options import CallRequest, Output, ResumeRequest
 from .pipelines import Pipelines, PreparedRequest
@@ -102,7 +102,7 @@ else:
 T = TypeVar("T")
 
 
-class LLM(DecisionMethods, LoopMethods, DataMethods):
+class LLM(EmbeddingMethods, LoopMethods, DataMethods):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.

@@ -34,6 +34,7 @@ from .services import Connections, Services
 
 if TYPE_CHECKING:
     from ..capabilities import Vision, VoiceFacade
+    from ..embeddings import EmbeddingCache
     from ..engine import CallStream
     from ..engine.answer_checks import AnswerCheck
     from ..engine.interactions import InteractionTrace
@@ -80,6 +81,8 @@ class Pipelines:
         self._connections = connections
         self._middleware = middleware
         self.secrets = secrets
+        self.embed_cache: EmbeddingCache | None = None
+        """What has vectors that were asked for before."""
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 

@@ -122,6 +122,7 @@ with _LazyImports(globals()):
         EmbedItem as EmbedItem,
         EmbedPart as EmbedPart,
         EmbedReply as EmbedReply,
+        PartialVectors as PartialVectors,
         RankedIndex as RankedIndex,
         RerankInput as RerankInput,
         RerankReply as RerankReply,

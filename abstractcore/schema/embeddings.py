@@ -162,6 +162,14 @@ def _first_not_finite(data: bytes) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class PartialVectors(Immutable):
+    """The vectors that arrived before an error, and the positions of their inputs, in rising order."""
+
+    vectors: Vectors
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EmbedReply(Immutable):
     """The response to an `EmbedInput`: a vector for each of its items, in their order.
 
