@@ -178,6 +178,8 @@ class _EmbeddingRun:
         try:
             await self._request(positions)
         except BadRequestError as error:
+            if error.message.startswith("inputs["):  # the provider has said which one
+                raise
             await self._narrow(positions, error)
 
     async def _narrow(self, positions: Sequence[int], error: BadRequestError) -> None:
@@ -227,7 +229,7 @@ class _EmbeddingRun:
         items = tuple(self._items[position] for position in positions)
         try:
             result = await self._calls.request(items=items)
-        except (UnsupportedContentError, InvalidInputError) as error:
+        except (UnsupportedContentError, InvalidInputError, BadRequestError) as error:
             found = _POSITION.match(error.message)
             if found is not None and int(found[1]) < len(positions):
                 error.message = f"inputs[{positions[int(found[1])]}]{error.message[found.end() :]}"
