@@ -39,6 +39,7 @@ from ..ports import (
     KnownAddress,
     ModelProfile,
     OperationResult,
+    OperationsEndpoint,
     ProviderSession,
     RenewableEndpoint,
     StreamDecoder,
@@ -166,6 +167,7 @@ class Exchange(Generic[T]):
     ) -> None:
         self._profile = profile
         self._endpoint = endpoint
+        self._check_operation = endpoint.check_operation if isinstance(endpoint, OperationsEndpoint) else None
         self._transport = transport
         self._clock = clock
         self._read = read
@@ -186,6 +188,8 @@ class Exchange(Generic[T]):
         address: Address | None = None
         try:
             address = await self._endpoint.open(context.runtime)
+            if self._check_operation is not None:
+                self._check_operation(attempt.operation.name)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = sign(request, address.auth, started_at, context.secrets, context.headers)
             is_sent = True

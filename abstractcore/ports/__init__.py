@@ -104,6 +104,7 @@ from .transports import (
     Endpoint as Endpoint,
     KnownAddress as KnownAddress,
     KnownUrl as KnownUrl,
+    OperationsEndpoint as OperationsEndpoint,
     RenewableEndpoint as RenewableEndpoint,
     SecretHolder as SecretHolder,
     Transport as Transport,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .servers import ServerPool
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
+EMBEDDING_MODEL = "all-minilm-l6-v2"
+"""It runs in this process; every other model in a child process."""
 DEFAULT_CONTEXT = 8192
 _SMALLEST_CONTEXT = 256
 
@@ -54,6 +56,10 @@ class LocalProvider:
         threads = _whole_number(config, "threads", 1)
         profile = services.catalogue.profile(self.name, model)
         check_setting_names(profile.settings, frozenset(), self.name)
+        if model == EMBEDDING_MODEL:
+            from .embedding import vector_session
+
+            return vector_session(model, threads, profile, services)
         endpoint = LocalEndpoint(model, context_size, threads, services, self._pool())
         return ProviderSession(
             model=model,

@@ -166,7 +166,8 @@ class EmbeddingFields:
 
     `encoding` asks for base64. `purpose` is the field for what the vectors are for, with the vendor's `words`.
     `truncate` is the field for texts that are too long, with the values `cut` and `refuse`. `image` is the name of an
-    image's URL in an item that is an object, next to "text"; without one, items are texts.
+    image's URL in an item that is an object, next to "text"; without one, items are texts. Models with `parts` in their
+    name have the path `parts_path`, where an item is a list of parts.
     """
 
     path: str = "/embeddings"
@@ -178,6 +179,25 @@ class EmbeddingFields:
     cut: str | bool = True
     refuse: str | bool = False
     image: str | None = None
+    parts: str | None = None
+    parts_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankFields:
+    """The request for a ranking: at `path`, with the names of its fields; None for one that the server does not have.
+
+    `truncate` is a flag that texts which are too long are cut, `return_documents` one for documents in the response. A
+    response has its results at `results`, or is the list of them without a name; each has its number at `score`.
+    """
+
+    path: str = "/rerank"
+    documents: str = "documents"
+    top: str | None = "top_n"
+    truncate: str | None = None
+    return_documents: str | None = None
+    results: str = "results"
+    score: str = "relevance_score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +247,8 @@ class ChatDialect:
     those of a request; with `tool_descriptions`, each tool needs a description. `schemas` is the supported subset of
     JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a reply with
     its cost, service tier and meters. `counts` is the endpoint that counts tokens, None if there is none. `embeddings`
-    is the request for vectors, None if there is none.
+    is the request for vectors, `reranking` that for a ranking, None if there is none. Without `has_chat`, these are all
+    that the vendor has.
     """
 
     provider: str = "openai"
@@ -255,6 +276,8 @@ class ChatDialect:
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
     embeddings: EmbeddingFields | None = EMBEDDINGS_OF_OPENAI
+    reranking: RerankFields | None = None
+    has_chat: bool = True
 
 
 OPENAI = ChatDialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
@@ -269,6 +292,7 @@ COMPATIBLE = ChatDialect(
     reasoning_field=RECEIVED,
     reasoning_with_calls=True,
     schemas=json_schemas.COMPATIBLE,
+    reranking=RerankFields(),
 )
 """The common subset of servers with this format."""
 
@@ -294,6 +318,7 @@ LLAMA_CPP = ChatDialect(
     reasoning_field=USUAL,
     schemas=json_schemas.TOLERANT,
     counts=COUNT_OF_LLAMA_CPP,
+    reranking=RerankFields(),
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""
 

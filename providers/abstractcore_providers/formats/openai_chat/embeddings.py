@@ -23,15 +23,16 @@ from abstractcore.schema import (
     ImagePart,
     ParsedInput,
     Rendered,
+    TextPart,
     Usage,
     WireRequest,
     WireResponse,
 )
-from abstractcore.schema.base_error import shown
 from abstractcore.schema.json_values import check_text
 
-from ...common.call_options import add_provider_options, read_options, unsupported
+from ...common.call_options import FormatWarnings, add_provider_options, read_options, unsupported
 from ...common.data_urls import read_url, write_url
+from ...common.embeddings import embedding_operation, images_in, purpose_sent, read_input, read_word
 from ...common.endpoints import JSON_HEADERS, RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
 from ...common.reading import (
@@ -54,18 +55,12 @@ _USAGE = UsageTable({"input": "prompt_tokens", "total": "total_tokens"})
 _ALL_IS_INPUT = UsageTable({"input": "total_tokens"})
 _MARKS = frozenset({"data", "usage"})
 _BASE64 = "base64"
+_WARNINGS = FormatWarnings("the format of multimodal embeddings")
 
 
 def embedding(provider: str, fields: EmbeddingFields) -> Operation[EmbedInput, EmbedReply]:
     """Returns the operation: the vectors of texts, and of images where the server takes them."""
-    return Operation(
-        EMBED,
-        EmbedInput,
-        lambda given: encode_embeddings(given, provider, fields),
-        decode_embeddings,
-        usage=lambda reply: reply.usage,
-        to_record=vectors_record,
-    )
+    return embedding_operation(lambda given: encode_embeddings(given, provider, fields), decode_embeddings)
 
 
 def served_embedding(provider: str, fields: EmbeddingFields) -> ServedOperation[EmbedInput, EmbedReply]:
@@ -73,15 +68,11 @@ def served_embedding(provider: str, fields: EmbeddingFields) -> ServedOperation[
     return ServedOperation(EMBED, lambda request: parse_embeddings(request, provider, fields), render_embeddings)
 
 
-def vectors_record(reply: EmbedReply) -> Object:
-    """Returns what records have of vectors: their number and their length."""
-    return {"count": len(reply.vectors), "dimensions": reply.vectors.dimensions}
-
-
 def encode_embeddings(given: EmbedInput, provider: str, fields: EmbeddingFields) -> Encoded:
     """Returns the request; raises `UnsupportedContentError` for a file that it has no field for."""
     warnings: list[CallWarning] = []
-    body: Object = {"model": given.model, "input": [_write(item, n, fields) for n, item in enumerate(given.items)]}
+    has_parts = fields.parts is not None and fields.parts in given.model
+    body: Object = {"model": given.model, **(_inputs(given, warnings) if has_parts else _input(given, fields))}
     if fields.encoding is not None:
         body[fields.encoding] = _BASE64
     if given.dimensions is not None:
@@ -89,22 +80,43 @@ def encode_embeddings(given: EmbedInput, provider: str, fields: EmbeddingFields)
             warnings.append(unsupported("dimensions", given.dimensions, "vectors of another length"))
         else:
             body[fields.dimensions] = given.dimensions
-    if given.purpose is not None:
-        if fields.purpose is None or given.purpose not in fields.words:
-            warnings.append(unsupported("purpose", given.purpose, "this purpose of vectors"))
-        else:
-            body[fields.purpose] = fields.words[given.purpose]
+    if fields.purpose is not None:
+        word = purpose_sent(given, fields.words, provider, warnings)
+        body |= {} if word is None else {fields.purpose: word}
+    elif given.purpose is not None:
+        warnings.append(unsupported("purpose", given.purpose, "purposes of vectors"))
     if fields.truncate is not None:
         body[fields.truncate] = fields.cut if given.truncate else fields.refuse
     elif given.truncate:
         warnings.append(unsupported("truncate", True, "cutting texts that are too long"))
     add_provider_options(body, given, provider, lambda name, value: name in _known(fields), warnings)
-    return Encoded(WireRequest(fields.path, JSON_HEADERS, to_json(body)), tuple(warnings))
+    path = fields.parts_path if has_parts else fields.path
+    return Encoded(WireRequest(path, JSON_HEADERS, to_json(body)), tuple(warnings))
+
+
+def _input(given: EmbedInput, fields: EmbeddingFields) -> Object:
+    return {"input": [_write(item, index, fields) for index, item in enumerate(given.items)]}
+
+
+def _inputs(given: EmbedInput, warnings: list[CallWarning]) -> Object:
+    """Returns items of parts, as Voyage has them (https://docs.voyageai.com/reference/multimodal-embeddings-api)."""
+    inputs: list[Object] = []
+    for index, item in enumerate(given.items):
+        parts = images_in(item, index, given, _WARNINGS, warnings)
+        inputs.append({"content": [_part(*part) for part in parts]})
+    return {"inputs": inputs}
+
+
+def _part(part: TextPart | ImagePart, path: str) -> Object:
+    if isinstance(part, TextPart):
+        return {"type": "text", "text": part.text}
+    kind = "image_url" if part.blob.form == "url" else "image_base64"
+    return {"type": kind, kind: write_url(part.blob, path)}
 
 
 def _known(fields: EmbeddingFields) -> set[str]:
     own = (fields.encoding, fields.dimensions, fields.purpose, fields.truncate)
-    return {"model", "input", *(name for name in own if name is not None)}
+    return {"model", "input", "inputs", *(name for name in own if name is not None)}
 
 
 def _write(item: EmbedItem, index: int, fields: EmbeddingFields) -> str | Object:
@@ -146,9 +158,9 @@ def parse_embeddings(request: WireRequest, provider: str, fields: EmbeddingField
     How the vectors are to be encoded is not part of it: the rendering reads it.
     """
     data = read_request(request)
-    given = make_at(
-        "",
+    given = read_input(
         EmbedInput,
+        {"items": "input", "dimensions": fields.dimensions or ""},
         items=_items(data.get("input"), fields),
         model=get_filled(data.get("model"), "model"),
         provider=provider,
@@ -161,14 +173,10 @@ def parse_embeddings(request: WireRequest, provider: str, fields: EmbeddingField
 
 
 def _purpose(data: Object, fields: EmbeddingFields) -> EmbedPurpose | None:
-    word = None if fields.purpose is None else data.get(fields.purpose)
-    if word is None:
+    if fields.purpose is None:
         return None
-    for purpose, known in fields.words.items():
-        if known == word:
-            return purpose
-    hint = f"Use {', '.join(fields.words.values())}."
-    raise InvalidInputError(f"unknown value {shown(word)}", path=fields.purpose or "", hint=hint)
+    words: dict[str, EmbedPurpose] = {word: ours for ours, word in fields.words.items()}
+    return read_word(data.get(fields.purpose), words, fields.purpose)
 
 
 def _items(value: Any, fields: EmbeddingFields) -> list[EmbedItem]:
