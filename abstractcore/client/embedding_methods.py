@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 from ..catalogue.catalogue import FileCatalogue
 from ..concurrency import drive
 from ..embeddings.options import VectorOptions
-from ..engine import Pipeline
 from ..errors import InvalidInputError, UnsupportedOptionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from ..embeddings import inputs as embedding_inputs
     from ..embeddings import jobs, ranking
     from ..outputs.decisions import Choices
-    from .llm import LLM
+    from .llm import LLM, LLMArguments
     from .options import CallRequest
 else:
     embeddings = LazyModule("abstractcore.embeddings")
@@ -39,6 +38,11 @@ class EmbeddingMethods(DecisionMethods):
     model: str
 
     if TYPE_CHECKING:
+        _arguments: LLMArguments
+
+        def check_open(self) -> None:
+            """Raises `ConfigurationError` after `close`."""
+            ...
 
         @property
         def members(self) -> Sequence[LLM]:
@@ -71,8 +75,9 @@ class EmbeddingMethods(DecisionMethods):
         it does not have, and errors as `generate` does; `error.partial` has the vectors that arrived, as
         `PartialVectors`.
         """
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.sync
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.sync
         return drive(request.interruptible(job.embed(pipeline, inputs), pipeline))
 
     @takes(VectorOptions)
@@ -87,8 +92,9 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> embeddings.Embeddings:
         """The async version of `embed`. Cancelling the task ends all requests."""
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.asynchronous
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.asynchronous
         return await request.interruptible(job.embed(pipeline, inputs), pipeline)
 
     @takes(VectorOptions)
@@ -105,8 +111,9 @@ class EmbeddingMethods(DecisionMethods):
         """Returns the vector of one text or file: an array of float32 if NumPy is installed, else a list. Raises errors
         as `embed` does.
         """
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.sync
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.sync
         return drive(request.interruptible(job.embed(pipeline, [input]), pipeline))[0]
 
     @takes(VectorOptions)
@@ -121,8 +128,9 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> Any:
         """The async version of `embed_one`."""
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.asynchronous
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.asynchronous
         return (await request.interruptible(job.embed(pipeline, [input]), pipeline))[0]
 
     @takes(VectorOptions)
@@ -141,8 +149,9 @@ class EmbeddingMethods(DecisionMethods):
 
         Positions in errors and results, and the `timeout`, are those of one batch. Otherwise as `embed`.
         """
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.sync
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.sync
         for window in job.windows(inputs):
             yield drive(request.interruptible(job.embed(pipeline, window), pipeline))
 
@@ -158,8 +167,9 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> AsyncIterator[embeddings.Embeddings]:
         """The async version of `embed_batches`; the inputs may be an async iterator."""
-        job, request = self._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = self._pipelines.asynchronous
+        llm = self._embedder()
+        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = llm._pipelines.asynchronous
         async for window in job.async_windows(inputs):
             yield await request.interruptible(job.embed(pipeline, window), pipeline)
 
@@ -199,15 +209,27 @@ class EmbeddingMethods(DecisionMethods):
         """The async version of `rerank`."""
         return await self._ranking(query, documents, top, method, truncate, options, sync=False)
 
-    def embedded_in(
-        self, pipeline: Pipeline, texts: Sequence[str], purpose: EmbedPurpose
+    def embedded(
+        self, texts: Sequence[str], purpose: EmbedPurpose, *, sync: bool
     ) -> Coroutine[Any, Any, embeddings.Embeddings]:
         """Returns the vectors of texts as `embed` does, in sync or in async calls: for the purpose, if the model knows
         it, and of length 1; texts that are too long are cut.
         """
-        known = (self._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
-        job, request = self._embedding(None, purpose if purpose in known else None, True, True, {})
+        llm = self._embedder()
+        pipeline = llm._pipelines.sync if sync else llm._pipelines.asynchronous
+        known = (llm._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+        job, request = llm._embedding(None, purpose if purpose in known else None, True, True, {})
         return request.interruptible(job.embed(pipeline, texts), pipeline)
+
+    def _embedder(self) -> EmbeddingMethods:
+        """Returns the LLM that embeds: that of another model if the user has chosen none, and this one has none."""
+        pipelines = self._pipelines
+        model = None if pipelines.members else pipelines.session.other_models.get(EMBED)
+        if model is None:
+            return self
+        self.check_open()
+        others = pipelines.others
+        return others.get(model) or others.setdefault(model, self._arguments.of_model(self.provider, model))
 
     def _embedding(
         self, dimensions: int | None, purpose: EmbedPurpose | None, normalize: bool, truncate: bool, options: Any
@@ -250,10 +272,12 @@ class EmbeddingMethods(DecisionMethods):
 
             return await rank_by_decisions(pipeline, wanted, ask)
         if method == "embeddings":
-            known = (self._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+            llm = self._embedder()
+            pipeline = llm._pipelines.sync if sync else llm._pipelines.asynchronous
+            known = (llm._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
             purposes: list[EmbedPurpose | None] = [each if each in known else None for each in _BOTH]
             (of_query, request), (of_documents, _) = (
-                self._embedding(None, purpose, True, truncate, options) for purpose in purposes
+                llm._embedding(None, purpose, True, truncate, options) for purpose in purposes
             )
             return await request.interruptible(rank_by_vectors(pipeline, wanted, of_query, of_documents), pipeline)
         rules, name = self._profile_of(RERANK).reranking, f"{self.provider}/{self.model}"

@@ -83,6 +83,8 @@ class Pipelines:
         self.secrets = secrets
         self.embed_cache: EmbeddingCache | None = None
         """What has vectors that were asked for before."""
+        self.others: dict[str, Any] = {}
+        """LLMs of the `other_models` of the session, by model."""
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 
@@ -211,7 +213,9 @@ class Pipelines:
         self.files.passwords[sha256] = password
 
     def close(self) -> None:
-        """Closes the provider's session."""
+        """Closes the provider's session, and other models of it."""
+        for llm in self.others.values():
+            llm.close()
         if self.session.close is None:
             return
         try:

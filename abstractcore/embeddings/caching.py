@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import sqlite3
 import threading
@@ -29,7 +30,7 @@ _PAUSE_SECONDS: Final = 10.0
 _KEY_BYTES: Final = 16
 _FORMAT: Final = 1
 _EVICTED: Final = 0.1
-"""The part of all vectors that is removed at once, the oldest, when the file is full."""
+"""The part of the largest size that is free after the oldest vectors were removed."""
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, rest BLOB, numbers BLOB, tokens INTEGER, stored_at REAL,
     truncated INTEGER);
@@ -167,13 +168,13 @@ class EmbeddingCache(NotCopied):
         pages, free, size = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
         )
-        if (pages - free) * size <= self.max_bytes:
+        used = (pages - free) * size
+        if used <= self.max_bytes:
             return
         (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
-        connection.execute(
-            "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY stored_at LIMIT ?)",
-            (max(1, int(count * _EVICTED)),),
-        )
+        removed = math.ceil(count * (1 - (1 - _EVICTED) * self.max_bytes / used))
+        statement = "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY stored_at LIMIT ?)"
+        connection.execute(statement, (removed,))
 
 
 @contextmanager

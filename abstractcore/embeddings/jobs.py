@@ -178,6 +178,8 @@ class _EmbeddingRun:
         try:
             await self._request(positions)
         except BadRequestError as error:
+            if error.message.startswith("inputs["):  # the provider has said which one
+                raise
             await self._narrow(positions, error)
 
     async def _narrow(self, positions: Sequence[int], error: BadRequestError) -> None:
@@ -227,14 +229,14 @@ class _EmbeddingRun:
         items = tuple(self._items[position] for position in positions)
         try:
             result = await self._calls.request(items=items)
-        except (UnsupportedContentError, InvalidInputError) as error:
+        except (UnsupportedContentError, InvalidInputError, BadRequestError) as error:
             found = _POSITION.match(error.message)
             if found is not None and int(found[1]) < len(positions):
                 error.message = f"inputs[{positions[int(found[1])]}]{error.message[found.end() :]}"
             raise
         self._keep(positions, result.value)
         if self._keys:
-            await self._store(positions)
+            await self._store(positions, result.value)
 
     def _keep(self, positions: Sequence[int], reply: EmbedReply) -> None:
         """Keeps the vectors of a reply; raises `ServerError` unless there is one for each position."""
@@ -274,16 +276,19 @@ class _EmbeddingRun:
         salt = blake2b(json.dumps([*asked, options], sort_keys=True).encode(), digest_size=32).digest()
         return [_key(item, salt) for item in self._items]
 
-    async def _store(self, positions: Sequence[int]) -> None:
+    async def _store(self, positions: Sequence[int], reply: EmbedReply) -> None:
+        """Stores vectors. The tokens of each are its share of those of the request, unless they are reported."""
         cache, now = self._job.cache, self._calls.pipeline.clock.time_of_day()
+        sizes = [size_in_json(self._items[position]) for position in positions]
+        share = (reply.usage.input or 0) / sum(sizes)
         rows = {
             self._keys[position]: CachedVector(
                 cast(bytes, self._rows[position]),
-                self._estimates[position] if (count := self._tokens[position]) is None else count,
+                round(size * share) if (count := self._tokens[position]) is None else count,
                 now,
                 position in self._truncated,
             )
-            for position in positions
+            for position, size in zip(positions, sizes, strict=True)
         }
         if cache is not None:
             _, failure = await self._runtime.call(cache.unless_failed, cache.put, rows)

@@ -40,7 +40,7 @@ class Embedder:
         """Returns the vectors of texts, of length 1. Raises `IndexMismatchError` if those of the index are of another
         model.
         """
-        embedded = await self.llm.embedded_in(pipeline, texts, purpose)
+        embedded = await self.llm.embedded(texts, purpose, sync=pipeline is self.llm.pipeline(sync=True))
         await pipeline.runtime.call(self._check, embedded, purpose, kind="files")
         return embedded
 

@@ -47,6 +47,10 @@ def read_vectors(response: WireResponse, values: Sequence[Any], dimensions: int 
     if dimensions is not None and vectors.dimensions != dimensions:
         message = f"vectors with {dimensions:,} dimensions were requested, and these have {vectors.dimensions:,}"
         raise _wrong(response, message)
+    size = 4 * vectors.dimensions
+    zeros = bytes(size)
+    if any(vectors.data[begin : begin + size] == zeros for begin in range(0, len(vectors.data), size)):
+        raise _wrong(response, "a vector has only zeros")
     return vectors
 
 

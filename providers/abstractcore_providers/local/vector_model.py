@@ -156,7 +156,7 @@ class VectorModel:
 
 def _overflow(index: int, tokens: int) -> ContextOverflowError:
     error = ContextOverflowError(
-        f"items[{index}] has {tokens:,} tokens, and the model embeds {MOST_TOKENS} at most",
+        f"items[{index}]: the text has {tokens:,} tokens, and the model takes {MOST_TOKENS}.",
         hint="Split the text, or cut it at the limit with truncate=True.",
     )
     error.prompt_tokens, error.context_tokens = tokens, MOST_TOKENS
@@ -192,6 +192,10 @@ class VectorModels:
             if model is None:
                 model = self._models[key] = VectorModel(key)
             return model
+
+    def __len__(self) -> int:
+        """The number of models that are loaded."""
+        return len(self._models)
 
     def forget(self) -> None:
         """In a forked process: leaves the models to the parent."""
