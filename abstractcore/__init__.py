@@ -23,6 +23,7 @@ from .errors import (
     CorruptFileError as CorruptFileError,
     EncryptedFileError as EncryptedFileError,
     FallbackExhaustedError as FallbackExhaustedError,
+    IndexMismatchError as IndexMismatchError,
     InputRequired as InputRequired,
     InvalidInputError as InvalidInputError,
     JournalError as JournalError,
@@ -46,6 +47,7 @@ from .errors import (
     RequestTimeoutError as RequestTimeoutError,
     ScriptExhaustedError as ScriptExhaustedError,
     ServerError as ServerError,
+    SearchIndexError as SearchIndexError,
     SessionBusyError as SessionBusyError,
     SessionError as SessionError,
     StorageFullError as StorageFullError,
@@ -138,6 +140,15 @@ with _LazyImports(globals()):
         AsyncSpokenReply as AsyncSpokenReply,
         SpokenReply as SpokenReply,
         Voice as Voice,
+    )
+    from .embeddings import (
+        EmbeddingCache as EmbeddingCache,
+        EmbeddingManager as EmbeddingManager,
+        Embeddings as Embeddings,
+        NearVector as NearVector,
+        Ranked as Ranked,
+        RankedDocument as RankedDocument,
+        SimilarPair as SimilarPair,
     )
     from .files.loading import (
         File as File,
@@ -236,6 +247,7 @@ with _LazyImports(globals()):
         accumulate as accumulate,
         from_json as from_json,
     )
+    from .search import Index as Index
     from .sessions import Session as Session
     from .telemetry import Subscription as Subscription
     from .tools.policy import Allow as Allow, Deny as Deny, Edit as Edit, Respond as Respond, Suspend as Suspend

@@ -29,6 +29,8 @@ AbstractCoreError
 |  `- JournalLost                   another process has the journal now: nothing more may be written
 |- SessionError                     the file of a session cannot be read or written, or is no session
 |  `- SessionBusyError              the session is in use: by another call, or its file by another process
+|- SearchIndexError                 the file of an index cannot be read or written, or is no index
+|  `- IndexMismatchError            the vectors of an index are of another model, or of other settings
 |- CallInterruptedError             the call was ended by its `interruption`
 |- BudgetExceededError              a call does not fit into a budget, and was not sent
 |- FallbackExhaustedError           every member of a group of models failed
@@ -245,6 +247,14 @@ class SessionError(AbstractCoreError):
 
 class SessionBusyError(SessionError):
     """The session is in use: another call of it is running, or another process has opened its file."""
+
+
+class SearchIndexError(AbstractCoreError):
+    """The file of an index cannot be read or written, is damaged, of a later release, or no index."""
+
+
+class IndexMismatchError(SearchIndexError):
+    """The vectors of an index are of another model, or of other settings: `index.rebuild(llm)` makes all anew."""
 
 
 class FallbackExhaustedError(AbstractCoreError):

@@ -35,6 +35,7 @@ import prompted_tools
 import response_cache
 import routing
 import runs
+import search
 import server_memory
 import sessions
 import stages
@@ -66,6 +67,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "dashboard": dashboard.dashboard,
     "conversation": conversations.conversation,
     "sessions": sessions.sessions,
+    "search": search.search,
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,
     "stages": stages.stages,

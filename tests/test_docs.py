@@ -43,6 +43,7 @@ def test_pages_with_python_blocks_are_known():
         "records.md",
         "routing.md",
         "runtime.md",
+        "search.md",
         "sessions.md",
         "structured-output.md",
         "testing.md",

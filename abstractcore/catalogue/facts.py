@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from ..errors import SchemaError
-from ..ports import ModelProfile, Thinking, TranscriptionRules
+from ..ports import EmbeddingRules, ModelProfile, RerankRules, Thinking, TranscriptionRules
 from ..registry import did_you_mean, name_hint, nearest_names
 from ..schema import MediaKind, Modality, Sampling, ThinkingLevel, freeze
 from ..schema.base_error import shown
@@ -263,6 +263,14 @@ def _thinking(thinking: Thinking) -> str | None:
     )
 
 
+def _embedding(rules: EmbeddingRules) -> str | None:
+    if [*rules.dimension_choices] != sorted({*rules.dimension_choices}) or 0 in rules.dimension_choices:
+        return f"expected dimensions in rising order, such as [256, 512]; got {shown([*rules.dimension_choices])}"
+    if rules.requires_purpose and not rules.purposes:
+        return "expected the purposes that a request may name, since one is required"
+    return None
+
+
 def _times(times: Iterable[str]) -> str | None:
     wrong = next((time for time in times if not _TIME.fullmatch(time)), None)
     return None if wrong is None else f"{shown(wrong)} is not a time: expected such as '5m' or '1h'"
@@ -282,6 +290,7 @@ _CHECKS: Mapping[str, Callable[[Any], str | None]] = {
     ),
     "thinking": _thinking,
     "cache_times": _times,
+    "embedding": _embedding,
 }
 
 
@@ -290,14 +299,19 @@ Facts: TypeAlias = Mapping[str, Any]
 
 OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
 """The fields of a row that are not facts."""
-MERGED = ("thinking", "settings", "media_limits", "media_tokens", "transcription")
+MERGED = ("thinking", "settings", "media_limits", "media_tokens", "transcription", "embedding", "reranking")
 """The facts that are merged by key; others are replaced whole."""
-_MERGED_OBJECTS: Mapping[str, type[Any]] = {"thinking": Thinking, "transcription": TranscriptionRules}
+_MERGED_OBJECTS: Mapping[str, type[Any]] = {
+    "thinking": Thinking,
+    "transcription": TranscriptionRules,
+    "embedding": EmbeddingRules,
+    "reranking": RerankRules,
+}
 _OF_FAMILIES = frozenset({
     "cache_automatic", "cache_minimum", "cache_points", "cache_times", "cache_tools", "calls_as_text", "checked",
-    "context_tokens", "encodable", "file_ids", "files_checked", "files_source", "grammar", "lossy", "lossy_source",
-    "media_after_results", "media_controls", "request_resolution", "sampling", "settings", "source", "store_source",
-    "stored_bytes", "tool_examples", "tool_prompt", "transcription", "urls",
+    "context_tokens", "embedding", "encodable", "file_ids", "files_checked", "files_source", "grammar", "lossy",
+    "lossy_source", "media_after_results", "media_controls", "request_resolution", "reranking", "sampling",
+    "settings", "source", "store_source", "stored_bytes", "tool_examples", "tool_prompt", "transcription", "urls",
 })  # fmt: skip
 _FILES = ("accepts", "assumed", "encodable")
 _NO_FILES = frozenset[str]()

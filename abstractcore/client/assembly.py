@@ -102,6 +102,10 @@ def assembled(
         budgeting,
     )
     pipelines = new_pipelines(middleware, create)
+    if _is_set(given.get("embed_cache")):
+        from ..embeddings.caching import checked_cache
+
+        pipelines.embed_cache = checked_cache(given["embed_cache"])
     defaults = {key: frozen_option(value) for key, value in given.items() if key in DEFAULTS}
     others = {key: value for key, value in given.items() if key not in known or key in BACKEND_OPTIONS}
     unused = [key for key in others if not services.registry.uses_option(key)]

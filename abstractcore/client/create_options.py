@@ -12,11 +12,15 @@ from ..schema import JSONValue
 from .options import CallOptions
 
 if TYPE_CHECKING:
-    from .. import budgets, limits, routing
+    import os
+
+    from .. import budgets, embeddings, limits, routing
     from ..transport import clients
     from . import llm, services
 else:
     budgets = LazyModule("abstractcore.budgets")
+    embeddings = LazyModule("abstractcore.embeddings")
+    os = LazyModule("os")
     limits = LazyModule("abstractcore.limits")
     clients = LazyModule("abstractcore.transport.clients")
     routing = LazyModule("abstractcore.routing")
@@ -56,6 +60,9 @@ class LLMOptions(CallOptions, total=False):
     limits: limits.Limits | Mapping[str, Any] | Literal["learn"] | None
     """Limits that the requests of this LLM wait for: `Limits(requests_per_minute=60, parallel=8)`, its arguments as a
     mapping, or "learn" for those that the provider states or enforces; default: none."""
+    embed_cache: bool | str | os.PathLike[str] | embeddings.EmbeddingCache | None
+    """Whether vectors of `embed` are kept, so that equal inputs cost nothing: True in the user's cache folder, the path
+    of a SQLite file, or `EmbeddingCache(path, max_bytes=...)`; default: they are not."""
     routing: routing.Routing | Mapping[str, Any] | None
     """How a list of models shares its calls: `Routing(order="cheapest")`; default: the first that answers."""
     proxy: str | None

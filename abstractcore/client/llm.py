@@ -26,7 +26,7 @@ from ..ports import (
 from ..schema import GenerateResponse, ModelCall
 from ..scrubbing import credentials_of
 from .data_methods import DataMethods
-from .decision_methods import DecisionMethods
+from .embedding_methods import EmbeddingMethods
 from .loop_methods import LoopMethods
 from .options import CallRequest, Output
 from .pipeline_methods import PipelineMethods
@@ -50,6 +50,10 @@ class LLMArguments:
     def again(self) -> Any:
         """Returns another LLM of the same arguments, with the same services."""
         return self.create(self.provider, self.model, services=self.services, **self.options)
+
+    def of_model(self, provider: str, model: str) -> Any:
+        """Returns an LLM of another model, with the same services and options."""
+        return self.create(provider, model, services=self.services, **self.options)
 
     def picklable(self) -> partial[Any]:
         """Returns the function that creates an LLM where it is unpickled, with the key in that environment.
@@ -97,7 +101,7 @@ else:
 T = TypeVar("T")
 
 
-class LLM(DecisionMethods, LoopMethods, DataMethods, PipelineMethods):
+class LLM(EmbeddingMethods, LoopMethods, DataMethods, PipelineMethods):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.

@@ -31,7 +31,9 @@ from .pipelines import Pipelines, PreparedRequest
 _NONE: Operations = MappingProxyType({})
 _OF_ALL = frozenset(field.name for field in fields(OperationInput)) | {"call"}
 """Fields of inputs that are none of the arguments of an operation."""
-_OF_REQUESTS = frozenset({"options", "timeout", "headers", "strict", "tags", "parent_id", "trace_context"})
+_OF_REQUESTS = frozenset(
+    {"options", "timeout", "headers", "strict", "tags", "parent_id", "trace_context", "priority", "interruption"}
+)
 """What may be given beside the arguments of an operation without a call."""
 
 

@@ -15,10 +15,12 @@ from .pipelines import Pipelines, PreparedRequest
 from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
+    from ..files import loading
     from . import group_members, message_inputs
     from .llm import LLM
 else:
     group_members = LazyModule("abstractcore.client.group_members")
+    loading = LazyModule("abstractcore.files.loading")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
 
 
@@ -73,6 +75,10 @@ class PipelineMethods:
     def read_messages(self, messages: Sequence[message_inputs.MessageInput]) -> tuple[schema.Message, ...]:
         """Returns the messages of what the option `messages` of a call takes."""
         return self._preparer.messages(messages)
+
+    def media_loader(self) -> loading.MediaLoader:
+        """Returns the loader of files for calls of this LLM."""
+        return self._pipelines.media_loader()
 
     def openai_messages(self, messages: Sequence[schema.Message]) -> tuple[list[dict[str, Any]], Sequence[CallWarning]]:
         """Returns messages in the format of OpenAI's Chat Completions, and a warning for each loss."""

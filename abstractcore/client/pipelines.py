@@ -34,6 +34,7 @@ from .services import Connections, Services
 
 if TYPE_CHECKING:
     from ..capabilities import Vision, VoiceFacade
+    from ..embeddings import EmbeddingCache
     from ..engine import CallStream
     from ..engine.answer_checks import AnswerCheck
     from ..engine.interactions import InteractionTrace
@@ -80,6 +81,10 @@ class Pipelines:
         self._connections = connections
         self._middleware = middleware
         self.secrets = secrets
+        self.embed_cache: EmbeddingCache | None = None
+        """What has vectors that were asked for before."""
+        self.others: dict[str, Any] = {}
+        """LLMs of the `other_models` of the session, by model."""
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 
@@ -208,7 +213,9 @@ class Pipelines:
         self.files.passwords[sha256] = password
 
     def close(self) -> None:
-        """Closes the provider's session."""
+        """Closes the provider's session, and other models of it."""
+        for llm in self.others.values():
+            llm.close()
         if self.session.close is None:
             return
         try:

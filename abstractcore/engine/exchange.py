@@ -31,6 +31,7 @@ from ..ports import (
     KnownAddress,
     ModelProfile,
     OperationResult,
+    OperationsEndpoint,
     Pricing,
     RenewableEndpoint,
     Transport,
@@ -70,6 +71,7 @@ class Exchange(Generic[T]):
         self._profile = profile
         self._pricing = pricing
         self._endpoint = endpoint
+        self._check_operation = endpoint.check_operation if isinstance(endpoint, OperationsEndpoint) else None
         self._transport = transport
         self._clock = clock
         self._read = read
@@ -90,6 +92,8 @@ class Exchange(Generic[T]):
         address: Address | None = None
         try:
             address = await self._endpoint.open(context.runtime)
+            if self._check_operation is not None:
+                self._check_operation(attempt.operation.name)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             headers = {**context.span, **context.headers}
             request = sign(request, address.auth, started_at, context.secrets, headers)

@@ -20,8 +20,8 @@ from .endings import outcome_of
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from ..ports import Runtime
-    from ..schema import InteractionKind, ModelCall, Outcome, ToolSource
+    from ..ports import AnyInput, Runtime
+    from ..schema import InteractionKind, Outcome, ToolSource
     from .pipeline import Pipeline
     from .prepared import Prepare, Prepared
     from .tool_decisions import Approval
@@ -42,15 +42,15 @@ class InteractionTrace:
         self._start, self._started_at = self._runtime.now(), self._clock.time_of_day()
         self._seconds_to_first: float | None = None
         self._runs: dict[tuple[int, str], tuple[str, float, float]] = {}
-        self._call: ModelCall | None = None
+        self._given: AnyInput | None = None
         self._parent_id: str | None = None
         self._caller: TraceContext = {}
         self.trace_context: TraceContext = {}
         self._has_ended = False
 
-    def begin(self, first: Prepared, call: ModelCall, parent_id: str | None) -> None:
-        """Begins with a call, as data and as it was prepared."""
-        self._call, self._parent_id = call, parent_id
+    def begin(self, first: Prepared, given: AnyInput, parent_id: str | None) -> None:
+        """Begins with a call or another input, as data and as it was prepared."""
+        self._given, self._parent_id = given, parent_id
         self._caller = first.trace_context or {}
         self.trace_context = trace_context_of(interaction_name(self.trace_id, self._started_at), self._caller)
         if first.headers:
@@ -59,7 +59,7 @@ class InteractionTrace:
     async def prepare(self, prepare: Prepare, runtime: Runtime) -> Prepared:
         """Returns the call that `prepare` makes, as the first one of the interaction."""
         first = (await prepare(runtime)).in_span()
-        self.begin(first, first.call, first.interaction or first.call.parent_id)
+        self.begin(first, first.input, first.interaction or first.input.parent_id)
         return replace(first, interaction=self.trace_id, trace_context=self.trace_context)
 
     def note_first(self) -> None:
@@ -81,7 +81,7 @@ class InteractionTrace:
         price: Decimal | None,
     ) -> None:
         """Reports a tool call that has its result, whether it was run or not."""
-        assert self._call is not None
+        assert self._given is not None
         trace_id = self.begin_run(step.round, step.call.id)
         _, started_at, start = self._runs[step.round, step.call.id]
         if step.outcome == "interrupted":  # its step was made when it was cut off
@@ -95,7 +95,7 @@ class InteractionTrace:
             approval,
             started_at,
             price,
-            self._call.tags,
+            self._given.tags,
             self._secrets,
             self.trace_context,
         )
@@ -121,8 +121,8 @@ class InteractionTrace:
         warnings: Sequence[CallWarning] = (),
     ) -> None:
         """Reports the interaction, once."""
-        call = self._call
-        if call is None or self._has_ended:
+        given = self._given
+        if given is None or self._has_ended:
             return
         self._has_ended = True
         make = partial(
@@ -130,10 +130,10 @@ class InteractionTrace:
             trace_id=self.trace_id,
             parent_id=self._parent_id,
             kind=self._kind,
-            provider=call.provider,
-            model=model or call.model,
+            provider=given.provider,
+            model=model or given.model,
             outcome=outcome,
-            streamed=call.stream,
+            streamed=bool(getattr(given, "stream", False)),
             started_at=self._started_at,
             seconds=self._runtime.now() - self._start,
             seconds_to_first=self._seconds_to_first,
@@ -142,7 +142,7 @@ class InteractionTrace:
             status=None if loop is None else loop.status,
             error=error,
             warnings=tuple(warnings),
-            tags=call.tags,
+            tags=given.tags,
             secrets=self._secrets,
             trace_context=self._caller,
         )

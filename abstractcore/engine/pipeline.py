@@ -118,8 +118,13 @@ class Pipeline:
             given = context.input
             return await around_attempt(Attempt(context, operation.encode(given).request, operation, encoded=given))
 
-        other = copy(self)
+        other = self.performed_by(perform)
         other.operation, other.pricing = operation, pricing
+        return other
+
+    def performed_by(self, perform: Callable[[CallContext], Awaitable[Answer]]) -> Pipeline:
+        """Returns a pipeline through the same middleware around calls, whose calls `perform` makes."""
+        other = copy(self)
         other._around_call = _compose(self._middleware, "around_call", perform)
         return other
 

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError, MissingExtraError
@@ -106,9 +106,20 @@ class File:
             raise InvalidInputError(error.message, path=f"{path}.{error.path}", hint=error.hint) from None
 
 
-MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | PillowImage | PixelArray | Blob | MediaPart | File
+@runtime_checkable
+class MediaSource(Protocol):
+    """An object that is sent as a file, such as a hit of a search."""
+
+    def media_part(self) -> MediaPart:
+        """Returns it as a media part."""
+        ...
+
+
+MediaInput: TypeAlias = (
+    str | os.PathLike[str] | bytes | OpenFile | PillowImage | PixelArray | Blob | MediaPart | MediaSource | File
+)
 """A path, an http(s) URL, a data URL, bytes, an open file, a Pillow image, a NumPy array of
-pixels, a blob, a media part, or a `File` with one of these."""
+pixels, a blob, a media part, a hit of a search, or a `File` with one of these."""
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
@@ -165,6 +176,8 @@ class MediaLoader:
         """Returns the part for an item; `named` is a name that says more about its type than its own."""
         if isinstance(item, MEDIA_PARTS):
             return item
+        if isinstance(item, MediaSource):
+            return item.media_part()
         if isinstance(item, Blob):
             return _of_declared_type(item, self.handlers)
         content = _content(item, path)

@@ -33,6 +33,8 @@ from .middleware import (
 )
 from .middleware import (
     CHAT as CHAT,
+    EMBED as EMBED,
+    RERANK as RERANK,
     TRANSCRIBE as TRANSCRIBE,
     AnyInput as AnyInput,
     HasOperations as HasOperations,
@@ -41,6 +43,11 @@ from .middleware import (
     Operations as Operations,
     Operator as Operator,
     ReportsAlternatives as ReportsAlternatives,
+)
+from .operation_rules import (
+    EmbeddingRules as EmbeddingRules,
+    RerankRules as RerankRules,
+    TranscriptionRules as TranscriptionRules,
 )
 from .plugins import (
     CAPABILITIES as CAPABILITIES,
@@ -80,7 +87,6 @@ from .runtimes import (
     WakeableClock as WakeableClock,
     WorkKind as WorkKind,
 )
-from .profiles import TranscriptionRules as TranscriptionRules
 from .transpilers import (
     ChecksOutputSchemas as ChecksOutputSchemas,
     Framer as Framer,
@@ -98,6 +104,7 @@ from .transports import (
     Endpoint as Endpoint,
     KnownAddress as KnownAddress,
     KnownUrl as KnownUrl,
+    OperationsEndpoint as OperationsEndpoint,
     RenewableEndpoint as RenewableEndpoint,
     SecretHolder as SecretHolder,
     Transport as Transport,
@@ -164,6 +171,10 @@ with _LazyImports(globals()):
     from .runtimes import Isolation as Isolation
     from .media_handlers import FitsMedia as FitsMedia, Fitted as Fitted, MeasuresMedia as MeasuresMedia
     from .transpilers import native_call as native_call
+    from .served_operations import (
+        ServedOperation as ServedOperation,
+        ServesOperations as ServesOperations,
+    )
     from .pricing import Price as Price
     from .conversions import Retranscribes as Retranscribes
     from .scripts import (

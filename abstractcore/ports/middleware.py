@@ -97,6 +97,10 @@ CHAT = "chat"
 """The operation on a `ModelCall` whose result is a `ModelReply`. Every transpiler has it."""
 TRANSCRIBE = "transcribe"
 """The operation on a `TranscriptionInput` whose result is a `Transcription`."""
+EMBED = "embed"
+"""The operation on an `EmbedInput` whose result is an `EmbedReply`."""
+RERANK = "rerank"
+"""The operation on a `RerankInput` whose result is a `RerankReply`."""
 
 
 def call_in(given: AnyInput) -> ModelCall | None:

@@ -1,7 +1,6 @@
 """`ModelProfile`: the abilities of a model, and `ModelCatalogue`, which knows those of many models.
 
 `TokenRule`: how many tokens a file of a kind has, by the rule that the vendor of a model publishes.
-`TranscriptionRules`: what a model that transcribes recordings can be asked for, and what it reports.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from ..schema import EMPTY, MediaResolution, Sampling, ThinkingLevel
+from .operation_rules import EmbeddingRules, RerankRules, TranscriptionRules
 from .pricing import Pricing
 
 TokenKind = Literal["image", "audio", "video", "pdf"]
@@ -88,37 +88,6 @@ def _patches(width: float, height: float, edge: int, most: int | None) -> int:
     # Reduced further, so that one of the edges is a whole number of patches.
     scale *= min(math.floor(across) / across, math.floor(down) / down)
     return min(math.ceil(round(width * scale / edge, 6)) * math.ceil(round(height * scale / edge, 6)), most)
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptionRules:
-    """What a model that transcribes recordings can be asked for, and what it reports. The defaults mean "unknown": only
-    the text is expected of it.
-
-    The media types that it accepts are in `ModelProfile.accepts`, the limits on a recording in
-    `ModelProfile.media_limits`.
-    """
-
-    times: Literal["segments", "words"] | None = None
-    """The finest times that it reports."""
-    speakers: Literal["always", "requested"] | None = None
-    """Whether it tells speakers apart: always, or if a request says so."""
-    known_speakers: int = 0
-    """To how many speakers a request may give a name, with a sample of their voice."""
-    terms: Literal["prompt", "keywords"] | None = None
-    """How names and terms are sent: in the prompt, or as a list."""
-    most_terms: int | None = None
-    """The most terms of that list."""
-    language: bool = True
-    """Whether a request may name the language."""
-    language_without_times: bool = False
-    """Whether a request that names the language has no times."""
-    log_probabilities: bool = False
-    """Whether it reports the probabilities of tokens, if a request says so."""
-
-    def has_times(self, language: str | None, speakers: bool) -> bool:
-        """Returns whether a transcript has times. Speakers need times, and are more than a language."""
-        return self.times is not None and (not self.language_without_times or language is None or speakers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +198,10 @@ class ModelProfile:
     """The day on which that page was read."""
     transcription: TranscriptionRules | None = None
     """How the model transcribes recordings at an endpoint for that; None for any other model, or if it is unknown."""
+    embedding: EmbeddingRules | None = None
+    """How the model embeds texts and files; None for any other model, or if it is unknown."""
+    reranking: RerankRules | None = None
+    """How the model ranks documents; None for any other model, or if it is unknown."""
     media_controls: frozenset[str] = frozenset()
     """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
     "image.detail", and "image.detail.original" if it accepts that level."""

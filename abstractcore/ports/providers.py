@@ -64,6 +64,9 @@ class ProviderSession:
     """The calls so far, for providers that record them: scripted models."""
     own_process: bool = False
     """Whether a child process of this program answers: proxies of the environment are not used for it."""
+    other_models: Mapping[str, str] = EMPTY
+    """Models that make operations instead of this one, which was not chosen by the user, by the name of the operation:
+    without a model of the user, the one that chats is another one than the one that embeds."""
     close: Callable[[], object] | None = None
     """Called once when the LLM is closed, to release resources of the session. Calls may still be running, and an LLM
     may be dropped without being closed."""

@@ -136,6 +136,15 @@ class RenewableEndpoint(Protocol):
         ...
 
 
+@runtime_checkable
+class OperationsEndpoint(Protocol):
+    """An `Endpoint` that learns what its model can do when it is opened: a file of weights says so, for example."""
+
+    def check_operation(self, name: str) -> None:
+        """Raises `UnsupportedOptionError` for an operation that the model does not have. Called after each `open`."""
+        ...
+
+
 class Endpoint(Protocol):
     """The destination of requests. `open` is called before every attempt; it may start a process or fetch a token.
 

@@ -7,7 +7,9 @@ from ..lazy_modules import LazyImports as _LazyImports
 from .base_error import AbstractCoreError as AbstractCoreError, SchemaError as SchemaError
 from .blobs import Blob as Blob, BlobForm as BlobForm, ending_of as ending_of, write_whole as write_whole
 from .calls import (
+    EMBED_PURPOSES as EMBED_PURPOSES,
     MEDIA_RULES as MEDIA_RULES,
+    EmbedPurpose as EmbedPurpose,
     FileStorePolicy as FileStorePolicy,
     MediaHistory as MediaHistory,
     MediaPolicy as MediaPolicy,
@@ -115,6 +117,17 @@ with _LazyImports(globals()):
         from_json as from_json,
         to_json as to_json,
     )
+    from .embeddings import (
+        EmbedInput as EmbedInput,
+        EmbedItem as EmbedItem,
+        EmbedPart as EmbedPart,
+        EmbedReply as EmbedReply,
+        PartialVectors as PartialVectors,
+        RankedIndex as RankedIndex,
+        RerankInput as RerankInput,
+        RerankReply as RerankReply,
+        Vectors as Vectors,
+    )
     from .evidence import (
         Check as Check,
         CheckKind as CheckKind,
@@ -186,7 +199,7 @@ with _LazyImports(globals()):
         redacted_reply as redacted_reply,
         redacted_result as redacted_result,
     )
-    from .server_side import Parsed as Parsed, Rendered as Rendered
+    from .server_side import Parsed as Parsed, ParsedInput as ParsedInput, Rendered as Rendered
     from .sent_names import ReplyReading as ReplyReading, SentNames as SentNames
     from .token_counts import (
         TokenCount as TokenCount,

@@ -139,9 +139,9 @@ class AbstractCoreError(Exception):
 
     `hint` names the next step; `provider`, `model`, `status` (HTTP) and `request_id` say where it happened.
     `retryable` is True if the same call may succeed later, `retry_after` the provider's delay in seconds, if given.
-    `partial` holds what arrived of the reply, `attempts` the attempts made. Quoted text is shortened: a message has
-    fewer than 2,000 characters. `quoted` is the part of the message that quotes an answer: records without content
-    leave it out.
+    `partial` holds what arrived: of a reply a `ModelReply`, of vectors `PartialVectors`; `attempts` the attempts made.
+    Quoted text is shortened: a message has fewer than 2,000 characters. `quoted` is the part of the message that quotes
+    an answer: records without content leave it out.
 
     Of a call of several rounds, `loop` is the state that the error ended, with the usage and cost of the rounds so far:
     of a tool loop, and of a typed answer that was being corrected. `output_attempts` are its answers that were not
@@ -178,7 +178,7 @@ class AbstractCoreError(Exception):
         self.code = code
         self.request_id = request_id
         self.retry_after = retry_after
-        self.partial = partial
+        self.partial: Any = partial
         self.attempts = tuple(attempts)
 
     def __str__(self) -> str:

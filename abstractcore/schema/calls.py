@@ -213,6 +213,10 @@ MediaHistory = Literal["keep", "text"]
 Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort, in rising order."""
+EmbedPurpose = Literal["document", "query", "classification", "clustering", "similarity", "code", "question", "fact"]
+"""What vectors are for: texts that are searched and queries for them, classes, groups, equal meaning; queries for code,
+questions for answers, claims for evidence."""
+EMBED_PURPOSES: tuple[EmbedPurpose, ...] = get_args(EmbedPurpose)
 OutputMode = Literal["native", "tool", "grammar", "prompted"]
 """How a typed answer is requested: by the provider's structured output, as the arguments of a tool, by a grammar of a
 model on this machine, or by instructions alone."""

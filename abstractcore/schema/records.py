@@ -105,9 +105,9 @@ class CallRecord(Immutable):
         object.__setattr__(self, "input", freeze(self.input, "input"))
 
 
-InteractionKind = Literal["tools", "correction", "media"]
+InteractionKind = Literal["tools", "correction", "media", "batches"]
 """Why there may be several calls: tools are run between them; the answer did not match its type, and was asked for
-again; the answer is spoken, or drawn."""
+again; the answer is spoken, or drawn; a list, as of texts to embed, takes several requests."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,13 @@ class TextSource:
         text = self.searched.text[start:end]
         if not self._spans:
             return SourcePlace(None, start, end, text)
-        first, last = self._in_text(start), self._in_text(max(end - 1, start)) + 1
+        return self._place(self._in_text(start), self._in_text(max(end - 1, start)) + 1, text)
+
+    def place_in_text(self, start: int, end: int) -> SourcePlace:
+        """Returns the place of a span of `text`; one over several pages ends with its first page."""
+        return self._place(start, end, self.text[start:end])
+
+    def _place(self, first: int, last: int, text: str) -> SourcePlace:
         touched = self._anchors_between(first, last)
         page = next((each for each in touched if _is_page(each)), None)
         begin, stop = (0, len(self.text)) if page is None else (page.start, page.end)

@@ -19,6 +19,7 @@ from .media_commands import compose, draw, speak, talk, transcribe
 from .parameters import EPILOG
 from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
+from .search_commands import embed, index, search
 from .sessions import sessions
 from .tracing import costs, traces
 
@@ -78,10 +79,11 @@ app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
 app.add_typer(config, name="config")
 app.add_typer(costs, name="costs")
+app.add_typer(index, name="index")
 app.add_typer(sessions, name="sessions")
 
 
-for command in (draw, compose, speak, transcribe, talk):
+for command in (draw, compose, speak, transcribe, talk, embed, search):
     app.command(epilog=EPILOG)(command)
 
 

@@ -86,11 +86,11 @@ def is_retired(entry: ModelEntry, now: float) -> bool:
 
 
 def does_not_chat(entry: ModelEntry) -> bool:
-    """Returns whether a model only transcribes, or has a price but no fact about chats: embeddings, speech, images,
-    pages.
+    """Returns whether a model only transcribes, embeds or ranks, or has a price but no fact about chats, as of speech,
+    images and pages.
     """
     facts = entry.profile
-    if facts.transcription is not None:
+    if any(rules is not None for rules in (facts.transcription, facts.embedding, facts.reranking)):
         return True
     known = (facts.context_tokens, facts.max_output_tokens, facts.thinking, facts.tools, facts.structured_output)
     return bool(entry.prices) and not (facts.accepts or facts.assumed or any(fact is not None for fact in known))

@@ -56,6 +56,8 @@ _REMARKS: Mapping[str, str] = {
     "media_limits": "at most, in a request",
     "stored_bytes": "bytes of a file, at most; larger files than a request may have are uploaded",
     "transcription": "of recordings, at an endpoint for that: transcription_model=... in create_llm",
+    "embedding": "of texts: llm.embed(...)",
+    "reranking": "of documents: llm.rerank(...)",
     "media_tokens": "about, of each file, by the vendor's rule",
     "sampling": "sent unless a call sets them",
     "cache_points": "at most, in a request",

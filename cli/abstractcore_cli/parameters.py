@@ -77,6 +77,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ArtifactError, 2),
     (abstractcore.JournalError, 2),
     (abstractcore.SessionError, 2),
+    (abstractcore.SearchIndexError, 2),
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )

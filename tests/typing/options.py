@@ -77,6 +77,7 @@ llm = create_llm(
     video_contact_sheets=True,
     glyphs=True,
     vision_model="openai/gpt-5.4-mini",
+    embed_cache="vectors.db",
     voice_backend="abstractvoice:local",
     audio_backend="local",
     vision_backend="abstractvision:scenes",

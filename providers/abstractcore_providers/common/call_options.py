@@ -167,7 +167,7 @@ AS_RECEIVED = "as_received"
 
 
 class HasOptions(Protocol):
-    """A message, or a part that can have options."""
+    """A call or another input, a message, or a part that can have options."""
 
     @property
     def provider_options(self) -> ProviderOptions:
@@ -239,7 +239,7 @@ def fields_for(item: Any, provider: str) -> JSONObject:
     return item.provider_options.get(provider, EMPTY)
 
 
-def options_for(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
+def options_for(call: HasOptions, provider: str, warnings: list[CallWarning]) -> JSONObject:
     """Returns the call's options for `provider`, with a warning for those for others."""
     for other in call.provider_options:
         if other != provider:
@@ -250,7 +250,7 @@ def options_for(call: ModelCall, provider: str, warnings: list[CallWarning]) -> 
 
 def add_provider_options(
     body: Object,
-    call: ModelCall,
+    call: HasOptions,
     provider: str,
     has_field: Callable[[str, Any], bool],
     warnings: list[CallWarning],

@@ -76,7 +76,19 @@ def _parameters(llama: Any, settings: dict[str, Any]) -> Any:
     parameters.endpoint_slots = False
     parameters.offline = True
     parameters.verbosity = _ERRORS
+    if settings["kind"] != "chat":
+        _make_vectors(parameters, settings, llama.llama_pooling_type)
     return parameters
+
+
+def _make_vectors(parameters: Any, settings: dict[str, Any], pooling: Any) -> None:
+    """Makes the server one of vectors or rankings. A text is computed as a whole: a batch holds all that fits."""
+    parameters.embedding = True
+    parameters.n_batch = parameters.n_ubatch = settings["context_size"]
+    if settings["kind"] == "reranking":
+        parameters.pooling_type = pooling.LLAMA_POOLING_TYPE_RANK
+    elif settings["pools"]:
+        parameters.pooling_type = pooling.LLAMA_POOLING_TYPE_MEAN
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import IO, cast
 from abstractcore.errors import ConfigurationError, ModelCrashedError
 
 from .child_main import LOAD_FAILED
+from .gguf import ModelKind
 from .memory import memory_hint
 
 _CHILD = Path(__file__).with_name("child_main.py")
@@ -31,11 +32,15 @@ _SMALLER = "Use a smaller `context_size` or a smaller model, or end other progra
 
 @dataclass(frozen=True, slots=True)
 class ServerKey:
-    """Calls with equal keys share a process: the weights, the context size in tokens, the threads."""
+    """Calls with equal keys share a process: the weights, the context size in tokens, the threads, what the model is
+    for. `pools` is whether vectors of tokens are averaged, since the file does not say how they become one.
+    """
 
     weights: Path
     context_size: int
     threads: int
+    kind: ModelKind = "chat"
+    pools: bool = False
 
 
 class ModelProcess:
@@ -135,6 +140,8 @@ class ModelProcess:
                 "alias": alias,
                 "context_size": settings.context_size,
                 "threads": settings.threads,
+                "kind": settings.kind,
+                "pools": settings.pools,
                 "key": self.key,
                 "search_path": sys.path,
             }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .servers import ServerPool
 
 DEFAULT_MODEL = "smollm2-135m-instruct"
+EMBEDDING_MODEL = "all-minilm-l6-v2"
+"""It runs in this process; every other model in a child process."""
 DEFAULT_CONTEXT = 8192
 _SMALLEST_CONTEXT = 256
 
@@ -37,7 +39,7 @@ class LocalProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`, a name or path for the model store. No I/O but the catalogue's."""
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
-        from abstractcore.ports import Price
+        from abstractcore.ports import EMBED, Price
 
         from ..common.endpoints import check_setting_names
         from ..formats.openai_chat import OpenAIChat
@@ -54,6 +56,10 @@ class LocalProvider:
         threads = _whole_number(config, "threads", 1)
         profile = services.catalogue.profile(self.name, model)
         check_setting_names(profile.settings, frozenset(), self.name)
+        if model == EMBEDDING_MODEL:
+            from .embedding import vector_session
+
+            return vector_session(model, threads, profile, services)
         endpoint = LocalEndpoint(model, context_size, threads, services, self._pool())
         return ProviderSession(
             model=model,
@@ -62,6 +68,7 @@ class LocalProvider:
             profile=replace(profile, context_tokens=context_size, one_system_message=True),
             price=Price(0, 0),
             own_process=True,
+            other_models={} if config.model else {EMBED: EMBEDDING_MODEL},
             close=endpoint.close,
         )
 

@@ -21,6 +21,7 @@ from abstractcore import (
     Decision,
     Deny,
     Edit,
+    Embeddings,
     File,
     FileJournal,
     GenerateResponse,
@@ -28,13 +29,17 @@ from abstractcore import (
     Member,
     MemberFailure,
     ModelReply,
+    NearVector,
     Price,
     ProviderState,
+    Ranked,
+    RankedDocument,
     Respond,
     Routing,
     Score,
     ServerError,
     Services,
+    SimilarPair,
     Stream,
     Suspend,
     TextPart,
@@ -87,6 +92,10 @@ def response() -> GenerateResponse[Any]:
     return GenerateResponse(reply, "yes", (reply,), (), Usage(), (), (), "p", "m", None, "t", 0.5)
 
 
+def vectors() -> Embeddings:
+    return Embeddings(schema.Vectors.of([[0.5, 1.0]]), "p", "m", True)
+
+
 def same_facade(name: str) -> Callable[[], Any]:
     return lambda: getattr(scripted(), name)
 
@@ -106,6 +115,11 @@ MADE: dict[str, Callable[[], Any]] = {
     "ApprovalRules": lambda: ApprovalRules([ApprovalRule("a*", "allow")]),
     "Decision": lambda: Decision("yes", 0.5, response(), {"yes": 0.5}),
     "Score": lambda: Score(3, 2.5, response()),
+    "Embeddings": vectors,
+    "NearVector": lambda: NearVector(1, 0.5),
+    "Ranked": lambda: Ranked((RankedDocument(1, 0.5, "a"),), "p", "m", "model"),
+    "RankedDocument": lambda: RankedDocument(1, 0.5, "a"),
+    "SimilarPair": lambda: SimilarPair(0, 1, 0.5),
     "File": lambda: File("a.pdf", pages="1-3"),
     "FileJournal": lambda: FileJournal("a.jsonl"),
     "Member": lambda: Member("openai/gpt-5.4", base_url="http://localhost"),
@@ -160,7 +174,7 @@ def test_the_walk_covers_all_classes_of_both_kinds():
     refusing = {name for name, cls in CLASSES.items() if issubclass(cls, NotCopied)}
     assert refusing.isdisjoint(MADE)
     assert refusing | MADE.keys() == CLASSES.keys()
-    assert (len(MADE), len(refusing)) == (25, 17)
+    assert (len(MADE), len(refusing)) == (30, 20)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -65,15 +65,17 @@ class StrictServer(StrictVendor, ThreadingHTTPServer):
 
     def __init__(self, fake: Fake) -> None:
         StrictVendor.__init__(self, fake)
-        ThreadingHTTPServer.__init__(self, ("127.0.0.1", 0), _Handler)
+        ThreadingHTTPServer.__init__(self, ("127.0.0.1", 0), Handler)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: StrictServer  # type: ignore[assignment]
+class Handler(BaseHTTPRequestHandler):
+    """Answers with what its server says."""
+
+    server: Any
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     """Head and body are one packet: a second one would wait for the acknowledgement of the first."""

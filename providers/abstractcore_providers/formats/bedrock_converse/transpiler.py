@@ -111,6 +111,8 @@ class BedrockConverse:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`."""
+        """Returns the operations: `count_tokens`, `embed` and `rerank`."""
+        from .embeddings import OPERATIONS
+
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        return {COUNT_TOKENS: count}
+        return {COUNT_TOKENS: count, **OPERATIONS}

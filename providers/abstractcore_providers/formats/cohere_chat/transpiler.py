@@ -5,8 +5,9 @@ Streams and the server side (`parse`, `render`) are imported on first use: a com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from abstractcore.ports import Operations
 from abstractcore.schema import ModelReply, OutputSchema, Parsed, Rendered, WireRequest, WireResponse
@@ -17,6 +18,8 @@ from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
+    from abstractcore.ports import ServedOperation
+
     from .stream_decoder import CohereDecoder
     from .stream_renderer import CohereRenderer
 
@@ -72,8 +75,16 @@ class CohereChat:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models` (https://docs.cohere.com/reference/list-models)."""
+        """Returns the operations: `list_models` (https://docs.cohere.com/reference/list-models), `embed`, `rerank`."""
         from ...common.operations import LIST_MODELS, ModelListing
+        from .embeddings import OPERATIONS
 
         models = ModelListing("/../v1/models", error_in_body, RIGHT_ADDRESS, {"page_size": "1000"}, "page_token")
-        return {LIST_MODELS: models.operation}
+        return {LIST_MODELS: models.operation, **OPERATIONS}
+
+    @property
+    def served_operations(self) -> Mapping[str, ServedOperation[Any, Any]]:
+        """Returns the server sides of `embed` and `rerank`."""
+        from .served_embeddings import SERVED
+
+        return SERVED

@@ -31,14 +31,15 @@ def usage_to_ours(data: Object) -> Usage:
     usage = object_of(data, "usage")
     tokens = object_of(usage, "tokens")
     return Usage(
-        input=_whole(tokens, "input_tokens"),
-        output=_whole(tokens, "output_tokens"),
-        cached=_whole(usage, "cached_tokens"),
+        input=whole(tokens, "input_tokens"),
+        output=whole(tokens, "output_tokens"),
+        cached=whole(usage, "cached_tokens"),
         billing=BILLING.read(data),
     )
 
 
-def _whole(data: Object, key: str) -> int | None:
+def whole(data: Object, key: str) -> int | None:
+    """Returns the count at `key`, an integer or a float without a fraction."""
     count = data.get(key)
     return int(count) if isinstance(count, float) and count.is_integer() else count_of(data, key)
 

@@ -7,10 +7,11 @@ Streams and the server side (`parse`, `render`) are imported on first use: a com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from abstractcore.ports import Operations
+from abstractcore.ports import EMBED, Operations
 from abstractcore.schema import (
     Encoded,
     ModelCall,
@@ -33,6 +34,8 @@ from .encode import body_of, encode, resource_of
 from .vocabulary import ARGUMENTS, GenerateContentDialect
 
 if TYPE_CHECKING:
+    from abstractcore.ports import ServedOperation
+
     from ...common.google_files import GoogleFileStore
     from .stream_decoder import ReplyDecoder
     from .stream_renderer import ReplyRenderer
@@ -124,12 +127,21 @@ class Gemini:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`, those of `cachedContents`, and `list_models`."""
+        """Returns the operations: `count_tokens`, `embed`, those of `cachedContents`, and `list_models`."""
         from ...common.operations import LIST_MODELS, ModelListing
         from .cached_contents import cached_content_operations
+        from .embeddings import embedding
 
         # https://ai.google.dev/api/models#method:-models.list, which Vertex AI lists elsewhere
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
         listing = {} if self.dialect.publisher else {LIST_MODELS: models.operation}
-        return {COUNT_TOKENS: count, **cached_content_operations(self.dialect), **listing}
+        operations = {COUNT_TOKENS: count, EMBED: embedding(self.dialect)}
+        return {**operations, **cached_content_operations(self.dialect), **listing}
+
+    @property
+    def served_operations(self) -> Mapping[str, ServedOperation[Any, Any]]:
+        """Returns the server side of `embed`."""
+        from .served_embeddings import served_embedding
+
+        return served_embedding(self.dialect)

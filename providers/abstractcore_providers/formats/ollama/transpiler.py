@@ -5,8 +5,9 @@ Streams and the server side (`parse`, `render`) are imported on first use: a com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from abstractcore.framing import LineFramer
 from abstractcore.ports import Operations
@@ -17,6 +18,8 @@ from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
+    from abstractcore.ports import ServedOperation
+
     from .stream_decoder import OllamaDecoder
     from .stream_renderer import OllamaRenderer
 
@@ -77,7 +80,15 @@ class OllamaChat:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models` (https://docs.ollama.com/api/tags)."""
+        """Returns the operations: `list_models` (https://docs.ollama.com/api/tags), and `embed`."""
         from ...common.operations import LIST_MODELS, ModelListing
+        from .embeddings import OPERATIONS
 
-        return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS).operation}
+        return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS).operation, **OPERATIONS}
+
+    @property
+    def served_operations(self) -> Mapping[str, ServedOperation[Any, Any]]:
+        """Returns the server side of `embed`."""
+        from .served_embeddings import SERVED
+
+        return SERVED

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 from abstractcore.ports import TranscriptionRules
-from abstractcore.schema import ThinkingLevel
+from abstractcore.schema import EmbedPurpose, ThinkingLevel
 
 from ...common import json_schemas, request_limits
 from ...common.reading import Object, text_of
@@ -161,6 +161,46 @@ class TranscriptionFields:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingFields:
+    """The request for vectors: at `path`, with the names of its fields; None for one that the server does not have.
+
+    `encoding` asks for base64. `purpose` is the field for what the vectors are for, with the vendor's `words`.
+    `truncate` is the field for texts that are too long, with the values `cut` and `refuse`. `image` is the name of an
+    image's URL in an item that is an object, next to "text"; without one, items are texts. Models with `parts` in their
+    name have the path `parts_path`, where an item is a list of parts.
+    """
+
+    path: str = "/embeddings"
+    encoding: str | None = "encoding_format"
+    dimensions: str | None = "dimensions"
+    purpose: str | None = None
+    words: Mapping[EmbedPurpose, str] = field(default_factory=dict[EmbedPurpose, str], hash=False)
+    truncate: str | None = None
+    cut: str | bool = True
+    refuse: str | bool = False
+    image: str | None = None
+    parts: str | None = None
+    parts_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RerankFields:
+    """The request for a ranking: at `path`, with the names of its fields; None for one that the server does not have.
+
+    `truncate` is a flag that texts which are too long are cut, `return_documents` one for documents in the response. A
+    response has its results at `results`, or is the list of them without a name; each has its number at `score`.
+    """
+
+    path: str = "/rerank"
+    documents: str = "documents"
+    top: str | None = "top_n"
+    truncate: str | None = None
+    return_documents: str | None = None
+    results: str = "results"
+    score: str = "relevance_score"
+
+
+@dataclass(frozen=True, slots=True)
 class CountEndpoint:
     """Where a server counts tokens: at `path`, from the `fields` of a chat request; the result has them at `count`."""
 
@@ -187,6 +227,7 @@ COUNT_OF_VLLM = CountEndpoint(
 _TEXT_ONLY = TranscriptionRules(terms="prompt")
 """What every server with this endpoint does."""
 _OF_OPENAI = TranscriptionFields()
+EMBEDDINGS_OF_OPENAI = EmbeddingFields()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +246,9 @@ class ChatDialect:
     JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `limits` are
     those of a request; with `tool_descriptions`, each tool needs a description. `schemas` is the supported subset of
     JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a reply with
-    its cost, service tier and meters. `counts` is the endpoint that counts tokens, None if there is none.
+    its cost, service tier and meters. `counts` is the endpoint that counts tokens, None if there is none. `embeddings`
+    is the request for vectors, `reranking` that for a ranking, None if there is none. Without `has_chat`, these are all
+    that the vendor has.
     """
 
     provider: str = "openai"
@@ -232,6 +275,9 @@ class ChatDialect:
     counts: CountEndpoint | None = None
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
+    embeddings: EmbeddingFields | None = EMBEDDINGS_OF_OPENAI
+    reranking: RerankFields | None = None
+    has_chat: bool = True
 
 
 OPENAI = ChatDialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
@@ -246,6 +292,7 @@ COMPATIBLE = ChatDialect(
     reasoning_field=RECEIVED,
     reasoning_with_calls=True,
     schemas=json_schemas.COMPATIBLE,
+    reranking=RerankFields(),
 )
 """The common subset of servers with this format."""
 
@@ -271,6 +318,7 @@ LLAMA_CPP = ChatDialect(
     reasoning_field=USUAL,
     schemas=json_schemas.TOLERANT,
     counts=COUNT_OF_LLAMA_CPP,
+    reranking=RerankFields(),
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""
 

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from abstractcore import schema
+from abstractcore.errors import UnsupportedOptionError
 from abstractcore.schema import (
     AudioPart,
     CallWarning,
@@ -283,9 +284,16 @@ def _read_instruction(text: str) -> Object | None:
 def encode(call: ModelCall, dialect: ChatDialect) -> Encoded:
     """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
-    provider options that duplicate a field of the call.
+    Raises `UnsupportedContentError` for unsupported content, `InvalidInputError` for what exceeds a limit and for
+    provider options that duplicate a field of the call, and `UnsupportedOptionError` for a vendor without chat.
     """
+    if not dialect.has_chat:
+        raise UnsupportedOptionError(
+            f"{dialect.provider} has no chat models: it has embeddings and rankings.",
+            hint="Use llm.embed(texts) or llm.rerank(query, documents), or another provider for text.",
+            provider=call.provider or None,
+            model=call.model,
+        )
     warnings: list[CallWarning] = []
     body, names = request_body(call, dialect, warnings)
     return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings), names)

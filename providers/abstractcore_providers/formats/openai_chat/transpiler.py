@@ -5,13 +5,14 @@ Streams, errors and the server side (`parse`, `render`) are imported on first us
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
 from abstractcore.errors import AbstractCoreError, ProviderError
-from abstractcore.ports import TRANSCRIBE, MessageRead, Operations
+from abstractcore.ports import EMBED, RERANK, TRANSCRIBE, MessageRead, Operation, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, OutputSchema, WireRequest, WireResponse
 
 from ...common.conversations import origin_of
@@ -22,6 +23,7 @@ from .dialect import OPENAI, ChatDialect, CountEndpoint
 from .encode import encode, request_body
 
 if TYPE_CHECKING:
+    from abstractcore.ports import ServedOperation
     from abstractcore.schema import Parsed, Rendered
 
     from ...common.frame_decoder import EventFramer
@@ -137,14 +139,26 @@ class OpenAIChat:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models`, `transcribe`, and `count_tokens` where the server has it."""
+        """Returns the operations `list_models` and `transcribe`, and those of `embed`, `rerank` and `count_tokens` that
+        the server has.
+        """
         from ...common.openai_errors import error_in_body
         from ...common.operations import LIST_MODELS, ModelListing
         from .transcription import transcription
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
-        found: Operations = {LIST_MODELS: models.operation, TRANSCRIBE: transcription(self.dialect)}
+        found: dict[str, Operation[Any, Any]] = {}
+        if self.dialect.has_chat:
+            found |= {LIST_MODELS: models.operation, TRANSCRIBE: transcription(self.dialect)}
+        if self.dialect.embeddings is not None:
+            from .embeddings import embedding
+
+            found[EMBED] = embedding(self.dialect.provider, self.dialect.embeddings)
+        if self.dialect.reranking is not None:
+            from .reranking import reranking
+
+            found[RERANK] = reranking(self.dialect, self.dialect.reranking)
         endpoint = self.dialect.counts
         if endpoint is None:
             return found
@@ -154,3 +168,13 @@ class OpenAIChat:
             lambda call: encode_count(call, self.dialect, endpoint), lambda response: decode_count(response, endpoint)
         )
         return {**found, COUNT_TOKENS: count}
+
+    @property
+    def served_operations(self) -> Mapping[str, ServedOperation[Any, Any]]:
+        """Returns the server sides of `rerank`, and of `embed` where the dialect has it."""
+        from .embeddings import served_embedding
+        from .reranking import SERVED_RERANK
+
+        fields = self.dialect.embeddings
+        embed = {} if fields is None else {EMBED: served_embedding(self.dialect.provider, fields)}
+        return {**embed, RERANK: SERVED_RERANK}

@@ -7,13 +7,14 @@ Streams and the server side (`parse`, `render`) are imported on first use: a com
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pydantic_core import to_json
 
-from abstractcore.ports import Operation, Operations
+from abstractcore.ports import EMBED, Operation, Operations
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -36,6 +37,7 @@ from .encode import encode, request_body
 from .options import default_include
 
 if TYPE_CHECKING:
+    from abstractcore.ports import ServedOperation
     from abstractcore.schema import StoredReplyInput
 
     from ...common.openai_file_store import OpenAIFileStore
@@ -141,13 +143,28 @@ class OpenAIResponses:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens`, `retrieve_reply` and `list_models`."""
+        """Returns the operations: `count_tokens`, `retrieve_reply`, `list_models` and `embed`."""
         from ...common.operations import LIST_MODELS, ModelListing
+        from ..openai_chat.dialect import EMBEDDINGS_OF_OPENAI
+        from ..openai_chat.embeddings import embedding
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
         count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
-        return {COUNT_TOKENS: count, RETRIEVE_REPLY: self._retrieval, LIST_MODELS: models.operation}
+        return {
+            COUNT_TOKENS: count,
+            RETRIEVE_REPLY: self._retrieval,
+            LIST_MODELS: models.operation,
+            EMBED: embedding(self.provider, EMBEDDINGS_OF_OPENAI),
+        }
+
+    @property
+    def served_operations(self) -> Mapping[str, ServedOperation[Any, Any]]:
+        """Returns the server side of `embed`."""
+        from ..openai_chat.dialect import EMBEDDINGS_OF_OPENAI
+        from ..openai_chat.embeddings import served_embedding
+
+        return {EMBED: served_embedding(self.provider, EMBEDDINGS_OF_OPENAI)}
 
     @property
     def _retrieval(self) -> Operation[StoredReplyInput, ModelReply]:

@@ -15,6 +15,7 @@ from ...formats.openai_chat.dialect import (
     RECEIVED,
     USUAL,
     WITH_TOP_K,
+    EmbeddingFields,
     ThinkingFields,
     TranscriptionFields,
 )
@@ -69,6 +70,8 @@ MAKERS = (
             transcription_fields=TranscriptionFields(
                 formats=False, keywords="context_bias", keywords_are_words=True, speakers="diarize", lists=""
             ),
+            # `EmbeddingRequest` in the mistralai package; its base64 has float32 numbers
+            embeddings=EmbeddingFields(dimensions="output_dimension"),
         ),
         model_examples={
             "mistral-": "mistral-large-latest",

@@ -16,6 +16,7 @@ from ...formats.openai_chat.dialect import (
     USUAL,
     WITH_TOP_K,
     CountEndpoint,
+    RerankFields,
     ThinkingFields,
 )
 from ..presets import Preset
@@ -33,6 +34,7 @@ def _of_llama_cpp(name: str, summary: str, url: str, key_variable: str, counts: 
         reasoning_field=USUAL,
         schemas=json_schemas.TOLERANT,
         counts=counts,
+        reranking=RerankFields(),
     )
     return Preset(
         name, summary, url, key_variable, key_needed=False, url_path="/v1", runs_templates=True, dialect=dialect
@@ -80,6 +82,7 @@ SERVERS = (
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
             counts=COUNT_OF_VLLM,
+            reranking=RerankFields(),
         ),
     ),
     _of_llama_cpp(

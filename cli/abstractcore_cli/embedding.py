@@ -1,0 +1,170 @@
+"""`abstractcore embed`: files as vectors, written for NumPy, as a Parquet table or as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import abstractcore
+from abstractcore.embeddings import Embeddings
+from abstractcore.schema import install_hint
+
+from .output_files import check_output
+from .plugins import ConnectionArguments, connected
+from .reporting import json_line, reported
+from .screen import note, write
+
+_ENDINGS: Final = (".npz", ".parquet", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedArguments:
+    """The arguments of `embed`; "-" among the files is stdin."""
+
+    files: tuple[str, ...]
+    output: str
+    lines: bool
+    query: bool
+    dimensions: int | None
+    provider: str | None
+    model: str | None
+    base_url: str | None
+    timeout: float | None
+    quiet: bool
+
+
+class EmbeddedText(NamedTuple):
+    """A text, and where it is from: a file, and the line in it, from 1."""
+
+    text: str
+    file: str
+    line: int | None
+
+
+def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
+    """Embeds files or their lines, and writes the vectors with their texts."""
+    with reported(as_json=as_json):
+        ending = Path(arguments.output).suffix.lower()
+        if ending not in _ENDINGS:
+            hint = f"Give it one of the endings {', '.join(_ENDINGS)}."
+            raise abstractcore.InvalidInputError(f"--output {arguments.output!r} has no known ending.", hint=hint)
+        check_output(arguments.output)
+        connection = ConnectionArguments(
+            arguments.provider,
+            arguments.model,
+            arguments.base_url,
+            timeout=arguments.timeout,
+            quiet=arguments.quiet or as_json,
+        )
+        texts = [each for file in arguments.files for each in _texts(file, lines=arguments.lines)]
+        if not texts:
+            raise abstractcore.InvalidInputError("There is nothing to embed: the files have no text.")
+        with connected(connection) as llm:
+            embeddings = llm.embed(
+                [each.text for each in texts],
+                dimensions=arguments.dimensions,
+                purpose="query" if arguments.query else "document",
+            )
+        _WRITERS[ending](Path(arguments.output), texts, embeddings)
+        _show(arguments, embeddings, as_json=as_json)
+
+
+def _texts(file: str, *, lines: bool) -> list[EmbeddedText]:
+    """Returns the text of a file, or its lines that are not empty."""
+    name = "stdin" if file == "-" else file
+    if file == "-":
+        text = sys.stdin.read()
+    elif lines:
+        text = _read_lines(file)
+    else:
+        services = abstractcore.Services()
+        try:
+            text = services.extract_text(Path(file))
+        finally:
+            services.close()
+    if not lines:
+        return [EmbeddedText(text, name, None)] if text.strip() else []
+    numbered = enumerate(text.splitlines(), 1)
+    return [EmbeddedText(line, name, number) for number, line in numbered if line.strip()]
+
+
+def _read_lines(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        hint = "Leave out --lines: then documents are read too."
+        raise abstractcore.InvalidInputError(f"{file} is no text in UTF-8.", hint=hint) from None
+    except OSError as error:
+        raise abstractcore.InvalidInputError(f"{file} cannot be read: {error.strerror or error}.") from None
+
+
+def _write_npz(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+    try:
+        import numpy
+    except ImportError:
+        hint = install_hint("numpy", extra="embed")
+        raise abstractcore.MissingExtraError(
+            "An .npz file requires numpy, which is not installed.", hint=hint
+        ) from None
+    with path.open("wb") as stream:
+        numpy.savez(
+            stream,
+            vectors=embeddings.vectors,
+            texts=numpy.array([each.text for each in texts]),
+            files=numpy.array([each.file for each in texts]),
+            lines=numpy.array([each.line or 0 for each in texts]),
+        )
+
+
+def _write_parquet(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+    try:
+        import pyarrow  # type: ignore[import-not-found]
+        import pyarrow.parquet  # type: ignore[import-not-found]
+    except ImportError:
+        hint = install_hint("pyarrow")
+        raise abstractcore.MissingExtraError(
+            "A Parquet file requires pyarrow, which is not installed.", hint=hint
+        ) from None
+    arrow: Any = pyarrow
+    columns: dict[str, Any] = {
+        "text": arrow.array([each.text for each in texts]),
+        "file": arrow.array([each.file for each in texts]),
+        "line": arrow.array([each.line for each in texts], arrow.int64()),
+        "vector": arrow.array(embeddings.data.lists(), arrow.list_(arrow.float32(), embeddings.dimensions)),
+    }
+    arrow.parquet.write_table(arrow.table(columns), path)
+
+
+def _write_jsonl(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+    with path.open("w", encoding="utf-8") as stream:
+        for each, vector in zip(texts, embeddings.data.lists(), strict=True):
+            row = {"text": each.text, "file": each.file, "line": each.line, "vector": vector}
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+_WRITERS = {".npz": _write_npz, ".parquet": _write_parquet, ".jsonl": _write_jsonl}
+
+
+def _show(arguments: EmbedArguments, embeddings: Embeddings, *, as_json: bool) -> None:
+    cost = embeddings.cost
+    if as_json:
+        data: dict[str, Any] = {
+            "output": arguments.output,
+            "model": f"{embeddings.provider}/{embeddings.model}",
+            "vectors": len(embeddings),
+            "dimensions": embeddings.dimensions,
+            "tokens": embeddings.usage.input,
+            "cost": None if cost is None else f"{cost:f}",
+        }
+        write(json_line(data))
+        return
+    write(f"{arguments.output}\n")
+    if not arguments.quiet:
+        tokens = "" if embeddings.usage.input is None else f", {embeddings.usage.input:,} tokens"
+        dollars = "" if cost is None else f", ${cost:f}"
+        size = f"{len(embeddings):,} x {embeddings.dimensions:,}"
+        note(f"{embeddings.provider}/{embeddings.model}: {size}{tokens}{dollars}")

@@ -1,0 +1,126 @@
+"""Vectors compared: with NumPy, without it, and in blocks."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from abstractcore import Embeddings, InvalidInputError, NearVector, SimilarPair
+from abstractcore.embeddings import vector_math
+from abstractcore.schema import Vectors
+
+ROWS = [[3.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.1], [-5.0, 0.0]]
+
+
+def embeddings(rows=ROWS, normalized=None):
+    return Embeddings(Vectors.of(rows), "p", "m", normalized)
+
+
+@pytest.fixture(params=["numpy", "python"])
+def way(request, monkeypatch):
+    """With and without NumPy; what compares is the same."""
+    if request.param == "python":
+        imported = builtins.__import__
+
+        def without(name, *arguments, **given):
+            if name == "numpy":
+                raise ImportError(name)
+            return imported(name, *arguments, **given)
+
+        monkeypatch.setattr(builtins, "__import__", without)
+    return request.param
+
+
+def test_vectors_are_an_array_or_lists(way):
+    assert isinstance(embeddings().vectors, np.ndarray if way == "numpy" else list)
+    assert next(list(row) for row in embeddings().vectors) == [3.0, 0.0]
+
+
+def test_similarities_are_cosines(way):
+    found = embeddings().similarities()
+    assert len(found) == 5
+    assert [round(float(each), 3) for each in found[0]] == [1.0, 0.0, 0.707, 0.673, -1.0]
+    one = embeddings().similarities([1.0, 0.0])
+    assert [round(float(each), 3) for each in one[0]] == [1.0, 0.0, 0.707, 0.673, -1.0]
+    both = embeddings().similarities(embeddings([[0.0, 1.0]]), [[1.0, 0.0], [0.0, 7.0]])
+    assert [round(float(each), 3) for each in both[0]] == [0.0, 1.0]
+
+
+def test_nearest_are_the_most_similar_others(way):
+    found = embeddings().nearest(2)
+    assert [[each.position for each in row] for row in found] == [[2, 3], [3, 2], [3, 0], [2, 1], [1, 3]]
+    assert isinstance(found[0][0], NearVector)
+    (row,) = embeddings().nearest(9, [2.0, 0.0])
+    assert [each.position for each in row] == [0, 2, 3, 1, 4]
+    assert round(row[0].score, 6) == 1.0
+    assert embeddings([[1.0, 0.0]]).nearest(3) == [[]]
+
+
+def test_duplicates_are_pairs_the_most_similar_first(way):
+    pairs = embeddings([*ROWS, [2.0, 2.0]]).duplicates(0.99)
+    assert [(first, second) for first, second, _ in pairs] == [(2, 5), (2, 3), (3, 5)]
+    assert isinstance(pairs[0], SimilarPair)
+    assert pairs[0].score >= pairs[-1].score >= 0.99
+    assert embeddings().duplicates(1) == []
+
+
+def test_clusters_are_connected_by_similarity(way):
+    assert embeddings().clusters(0.99) == [[2, 3]]
+    assert embeddings().clusters(0.7) == [[0, 1, 2, 3]]
+    assert embeddings().clusters(0.99, min_size=1) == [[2, 3], [0], [1], [4]]
+
+
+@pytest.mark.parametrize(
+    ("compare", "message"),
+    [
+        (lambda e: e.similarities([1.0, 2.0, 3.0]), "a: expected vectors of 2 numbers, got 3"),
+        (lambda e: e.similarities(None, embeddings([[1.0] * 3])), "b: expected vectors of 2 numbers, got 3"),
+        (lambda e: e.similarities(["a"]), "a: expected embeddings or numbers"),
+        (lambda e: e.similarities([[1.0, 2.0], [1.0]]), "a: expected"),
+        (lambda e: e.nearest(0), "k: expected a number of at least 1, got 0"),
+        (lambda e: e.nearest(True), "k: expected"),
+        (lambda e: e.duplicates(2), "threshold: expected a number from -1 to 1, got 2"),
+        (lambda e: e.clusters("high"), "threshold: expected"),
+    ],
+)
+def test_invalid_arguments_are_named(way, compare, message):
+    with pytest.raises(InvalidInputError, match=message):
+        compare(embeddings())
+
+
+def test_blocks_give_what_one_matrix_gives(monkeypatch):
+    rows = np.random.default_rng(3).normal(size=(200, 6))
+    made = embeddings(rows.tolist())
+    whole = made.nearest(5), made.duplicates(0.8), made.clusters(0.9)
+    monkeypatch.setattr(vector_math, "_MOST_NUMBERS", 1000)
+    again = made.nearest(5), made.duplicates(0.8), made.clusters(0.9)
+    assert [[each.position for each in row] for row in whole[0]] == [
+        [each.position for each in row] for row in again[0]
+    ]
+    assert [pair[:2] for pair in whole[1]] == [pair[:2] for pair in again[1]]
+    assert whole[2] == again[2]
+
+
+def test_blocks_stay_small(monkeypatch):
+    sizes: list[int] = []
+    monkeypatch.setattr(
+        vector_math, "products", lambda left, right: sizes.append(len(left) * len(right)) or left @ right.T
+    )
+    assert len(embeddings([*np.eye(3000, 4).tolist(), [1.0, 1, 1, 1]]).nearest(1)) == 3001
+    assert max(sizes) <= vector_math._MOST_NUMBERS
+    assert len(sizes) > 1
+
+
+def test_zeros_are_left_as_they_are(way):
+    assert vector_math.normalized(Vectors.of([[0.0, 0.0], [3.0, 4.0]])).lists()[0] == [0.0, 0.0]
+
+
+def test_copies_are_equal():
+    made = embeddings()
+    for again in (copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert again.data == made.data
+        assert repr(again) == repr(made) == "<Embeddings: 5 of 2 dimensions by p/m>"
