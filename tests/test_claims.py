@@ -64,15 +64,17 @@ def mebibytes(size: int) -> str:
 # Sizes
 
 SMALL, LARGE, WHISPER = "smollm2-135m-instruct", "qwen2.5-coder-1.5b", "whisper-base"
+VECTORS = "all-minilm-l6-v2"
 COMPUTED = (
     ("README.md", f"{weights(LARGE)} to download"),
     (
         "README.md",
         f"Weights ({weights(SMALL)} for the embedded model, {weights(LARGE)} for `{LARGE}`, "
-        f"{weights(WHISPER)} for transcription)",
+        f"{weights(WHISPER)} for transcription, {weights(VECTORS)} for embeddings)",
     ),
     ("models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
     ("models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
+    ("models.md", f"| `{VECTORS}` | {weights(VECTORS)} |"),
     ("testing.md", f"downloads the {weights(LARGE)} of the largest one, `{LARGE}`"),
     ("Makefile", f"download the {weights(LARGE)} that tests of the larger embedded model need"),
     ("demo.py", f"download its weights ({weights(SMALL, WHISPER)}, once)"),
@@ -198,7 +200,7 @@ def test_table_of_extras_names_what_each_installs():
             assert sorted(named) == sorted(packages), extra
     everything = {each for extra, each_of in EXTRAS.items() if extra not in ("all", "heic", "test") for each in each_of}
     assert {*EXTRAS["all"]} == everything
-    assert len(claimed) == 16
+    assert len(claimed) == 17
 
 
 OPTIONS = {
