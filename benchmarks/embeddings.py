@@ -1,5 +1,5 @@
-"""The embedded embedding model beside sentence-transformers with the original weights: nearness of vectors, sections that
-are found, processor time, memory.
+"""The embedded embedding model beside sentence-transformers with the original weights: how near the vectors are, which
+sections they find, processor time, memory.
 
 `python benchmarks/embeddings.py [--threads N]`. The reference is installed in `.cache/embeddings`, in the versions of
 `embeddings.txt`; PyTorch needs 6 GB of disk. Texts are those of this repository's documentation. Each library runs in

@@ -64,7 +64,7 @@ class ProviderSession:
     """The calls so far, for providers that record them: scripted models."""
     own_process: bool = False
     """Whether a child process of this program answers: proxies of the environment are not used for it."""
-    other_models: Mapping[str, str] = EMPTY
+    other_models: Mapping[str, str] = field(default_factory=dict[str, str])
     """Models that make operations instead of this one, which was not chosen by the user, by the name of the operation:
     without a model of the user, the one that chats is another one than the one that embeds."""
     close: Callable[[], object] | None = None
