@@ -62,6 +62,8 @@ class ProviderSession:
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None
     """The calls so far, for providers that record them: scripted models."""
+    embedding_model: str | None = None
+    """The model of the provider that embeds where the user has named none; None if the session's own does."""
     own_process: bool = False
     """Whether a child process of this program answers: proxies of the environment are not used for it."""
     close: Callable[[], object] | None = None

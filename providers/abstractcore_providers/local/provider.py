@@ -67,6 +67,7 @@ class LocalProvider:
             endpoint=endpoint,
             profile=replace(profile, context_tokens=context_size, one_system_message=True),
             price=Price(0, 0),
+            embedding_model=EMBEDDING_MODEL if config.model is None else None,
             own_process=True,
             close=endpoint.close,
         )
