@@ -19,6 +19,7 @@ import conversations
 import dashboard
 import databases
 import documents
+import embedding_requests
 import files
 import formats
 import gateway
@@ -87,6 +88,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "voice": voice.voices,
     "budget": budgets.budgets,
     "limits": limits.limits,
+    "embedding-requests": embedding_requests.embedding_requests,
     "routing": routing.routing,
     "database": databases.statements,
     "runs": runs.runs,
