@@ -36,6 +36,7 @@ coverage: $(READY) ## compare the lines that `make test` reaches with those of a
 	@$(BIN)/python -m tests.reach
 
 weights: $(READY) ## download the 1.1 GB that tests of the larger embedded model need
+	@ABSTRACTCORE_CACHE="$${ABSTRACTCORE_CACHE:-.cache}" $(BIN)/abstractcore models pull all-minilm-l6-v2
 	@ABSTRACTCORE_CACHE="$${ABSTRACTCORE_CACHE:-.cache}" $(BIN)/abstractcore models pull qwen2.5-coder-1.5b
 
 fuzz: $(READY) ## run the property tests with random examples

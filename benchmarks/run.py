@@ -19,6 +19,7 @@ import conversations
 import dashboard
 import databases
 import documents
+import embedding_requests
 import files
 import formats
 import gateway
@@ -91,6 +92,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "budget": budgets.budgets,
     "response-cache": response_cache.response_cache,
     "limits": limits.limits,
+    "embedding-requests": embedding_requests.embedding_requests,
     "routing": routing.routing,
     "database": databases.statements,
     "runs": runs.runs,

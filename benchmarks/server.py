@@ -58,13 +58,16 @@ class Requests(asyncio.Protocol):
 
 
 class _Answers(Requests):
-    def __init__(self, plain: bytes, tool_call: bytes, streams: dict[bytes, bytes]) -> None:
+    def __init__(self, plain: bytes, tool_call: bytes, embeddings: bytes, streams: dict[bytes, bytes]) -> None:
         self._plain = plain
+        self._embeddings = embeddings
         self._tool_call = tool_call
         self._streams = streams
 
     def answer(self, head: bytes, tight: bytes) -> None:
-        if b'"stream":true' in tight:
+        if b"/embeddings" in head:
+            self.transport.write(self._embeddings)
+        elif b'"stream":true' in tight:
             self.transport.write(self._streams[head.split(b"/", 2)[1]])
         else:
             calls_tool = b'"tools":' in tight and b'"role":"tool"' not in tight
@@ -80,9 +83,9 @@ def _chunked(pieces: list[bytes]) -> bytes:
 
 
 async def _serve() -> None:
-    plain, tool_call = _plain(wire.completion()), _plain(wire.tool_call())
+    answers = _plain(wire.completion()), _plain(wire.tool_call()), _plain(wire.embeddings())
     streams = {b"v1": _chunked(wire.pieces()), b"single": _chunked(wire.events())}
-    server = await asyncio.get_running_loop().create_server(lambda: _Answers(plain, tool_call, streams), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(lambda: _Answers(*answers, streams), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
 

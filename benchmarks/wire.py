@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
 from itertools import cycle
 
 MODEL = "gpt-4o-mini-2024-07-18"
 CHUNKS = 2000
 """Chunks with text in a stream."""
+VECTORS = 250
+"""Vectors in a response, each of 1,536 numbers."""
 
 _TOKENS = ("The", " speed", " of", " light", " is", " 299", ",", "792", ",", "458", " metres", " a", " second", ".\n\n")
 _USAGE = {
@@ -40,6 +44,14 @@ def completion() -> bytes:
         "system_fingerprint": "fp_44709d6fcb",
     }
     return json.dumps(body, indent=2).encode()
+
+
+def embeddings() -> bytes:
+    """The body of a response with vectors as base64 (https://platform.openai.com/docs/api-reference/embeddings)."""
+    vector = base64.b64encode(struct.pack("<f", 1536**-0.5) * 1536).decode()
+    rows = [{"object": "embedding", "index": index, "embedding": vector} for index in range(VECTORS)]
+    usage = {"prompt_tokens": 25 * VECTORS, "total_tokens": 25 * VECTORS}
+    return json.dumps({"object": "list", "data": rows, "model": "text-embedding-3-small", "usage": usage}).encode()
 
 
 def tool_call() -> bytes:

@@ -64,15 +64,17 @@ def mebibytes(size: int) -> str:
 # Sizes
 
 SMALL, LARGE, WHISPER = "smollm2-135m-instruct", "qwen2.5-coder-1.5b", "whisper-base"
+VECTORS = "all-minilm-l6-v2"
 COMPUTED = (
     ("README.md", f"{weights(LARGE)} to download"),
     (
         "README.md",
         f"Weights ({weights(SMALL)} for the embedded model, {weights(LARGE)} for `{LARGE}`, "
-        f"{weights(WHISPER)} for transcription)",
+        f"{weights(WHISPER)} for transcription, {weights(VECTORS)} for embeddings)",
     ),
     ("models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
     ("models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
+    ("models.md", f"| `{VECTORS}` | {weights(VECTORS)} |"),
     ("testing.md", f"downloads the {weights(LARGE)} of the largest one, `{LARGE}`"),
     ("Makefile", f"download the {weights(LARGE)} that tests of the larger embedded model need"),
     ("demo.py", f"download its weights ({weights(SMALL, WHISPER)}, once)"),
@@ -100,6 +102,7 @@ MEASURED = (
     ("README.md", "2 GB of memory", "0005-embedded-model.md", "1.98 GB"),
     ("models.md", f"| {weights(SMALL)} | 0.3 GB |", "0005-embedded-model.md", "337 MB"),
     ("models.md", f"| {weights(LARGE)} | 2 GB |", "0005-embedded-model.md", "1.98 GB"),
+    ("models.md", f"| {weights(VECTORS)} | 0.3 GB |", "0138-embedded-embedding-model.md", "309 MB"),
     ("models.md", "needs 2.7 GB", "0005-embedded-model.md", "2.65 GB"),
     ("server.md", "need 130 MB in one process, 48 MB more than none", "0103-speed-of-the-server.md", "130 MB"),
 )
@@ -126,7 +129,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 34
+    assert walked == 37
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
@@ -198,7 +201,7 @@ def test_table_of_extras_names_what_each_installs():
             assert sorted(named) == sorted(packages), extra
     everything = {each for extra, each_of in EXTRAS.items() if extra not in ("all", "heic", "test") for each in each_of}
     assert {*EXTRAS["all"]} == everything
-    assert len(claimed) == 16
+    assert len(claimed) == 17
 
 
 OPTIONS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
 from ..catalogue.catalogue import FileCatalogue
@@ -15,14 +16,14 @@ from ..ports import EMBED, RERANK, EmbeddingRules, HasOperations, ModelCatalogue
 from ..schema import EmbedPurpose
 from ..schema.base_error import shown
 from .decision_methods import DecisionMethods
-from .pipelines import PreparedRequest
+from .pipelines import Pipelines, PreparedRequest
 
 if TYPE_CHECKING:
     from .. import embeddings
     from ..embeddings import inputs as embedding_inputs
     from ..embeddings import jobs, ranking
     from ..outputs.decisions import Choices
-    from .llm import LLM, LLMArguments
+    from .llm import LLM
     from .options import CallRequest
 else:
     embeddings = LazyModule("abstractcore.embeddings")
@@ -36,13 +37,9 @@ class EmbeddingMethods(DecisionMethods):
 
     provider: str
     model: str
+    _arguments: Any
 
     if TYPE_CHECKING:
-        _arguments: LLMArguments
-
-        def check_open(self) -> None:
-            """Raises `ConfigurationError` after `close`."""
-            ...
 
         @property
         def members(self) -> Sequence[LLM]:
@@ -75,9 +72,8 @@ class EmbeddingMethods(DecisionMethods):
         it does not have, and errors as `generate` does; `error.partial` has the vectors that arrived, as
         `PartialVectors`.
         """
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.sync
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.sync
         return drive(request.interruptible(job.embed(pipeline, inputs), pipeline))
 
     @takes(VectorOptions)
@@ -92,9 +88,8 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> embeddings.Embeddings:
         """The async version of `embed`. Cancelling the task ends all requests."""
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.asynchronous
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.asynchronous
         return await request.interruptible(job.embed(pipeline, inputs), pipeline)
 
     @takes(VectorOptions)
@@ -111,9 +106,8 @@ class EmbeddingMethods(DecisionMethods):
         """Returns the vector of one text or file: an array of float32 if NumPy is installed, else a list. Raises errors
         as `embed` does.
         """
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.sync
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.sync
         return drive(request.interruptible(job.embed(pipeline, [input]), pipeline))[0]
 
     @takes(VectorOptions)
@@ -128,9 +122,8 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> Any:
         """The async version of `embed_one`."""
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.asynchronous
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.asynchronous
         return (await request.interruptible(job.embed(pipeline, [input]), pipeline))[0]
 
     @takes(VectorOptions)
@@ -149,9 +142,8 @@ class EmbeddingMethods(DecisionMethods):
 
         Positions in errors and results, and the `timeout`, are those of one batch. Otherwise as `embed`.
         """
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.sync
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.sync
         for window in job.windows(inputs):
             yield drive(request.interruptible(job.embed(pipeline, window), pipeline))
 
@@ -167,9 +159,8 @@ class EmbeddingMethods(DecisionMethods):
         **options: Unpack[VectorOptions],
     ) -> AsyncIterator[embeddings.Embeddings]:
         """The async version of `embed_batches`; the inputs may be an async iterator."""
-        llm = self._embedder()
-        job, request = llm._embedding(dimensions, purpose, normalize, truncate, options)
-        pipeline = llm._pipelines.asynchronous
+        job, request, pipelines = self._embedding(dimensions, purpose, normalize, truncate, options)
+        pipeline = pipelines.asynchronous
         async for window in job.async_windows(inputs):
             yield await request.interruptible(job.embed(pipeline, window), pipeline)
 
@@ -215,26 +206,20 @@ class EmbeddingMethods(DecisionMethods):
         """Returns the vectors of texts as `embed` does, in sync or in async calls: for the purpose, if the model knows
         it, and of length 1; texts that are too long are cut.
         """
-        llm = self._embedder()
-        pipeline = llm._pipelines.sync if sync else llm._pipelines.asynchronous
-        known = (llm._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
-        job, request = llm._embedding(None, purpose if purpose in known else None, True, True, {})
+        known = ((self._embedder() or self)._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+        job, request, pipelines = self._embedding(None, purpose if purpose in known else None, True, True, {})
+        pipeline = pipelines.sync if sync else pipelines.asynchronous
         return request.interruptible(job.embed(pipeline, texts), pipeline)
-
-    def _embedder(self) -> EmbeddingMethods:
-        """Returns the LLM that embeds: that of another model if the user has chosen none, and this one has none."""
-        pipelines = self._pipelines
-        model = None if pipelines.members else pipelines.session.other_models.get(EMBED)
-        if model is None:
-            return self
-        self.check_open()
-        others = pipelines.others
-        return others.get(model) or others.setdefault(model, self._arguments.of_model(self.provider, model))
 
     def _embedding(
         self, dimensions: int | None, purpose: EmbedPurpose | None, normalize: bool, truncate: bool, options: Any
-    ) -> tuple[jobs.EmbeddingJob, PreparedRequest]:
-        """Returns what embeds with these settings, and the request that all of its requests are like."""
+    ) -> tuple[jobs.EmbeddingJob, PreparedRequest, Pipelines]:
+        """Returns what embeds with these settings, the request that all of its requests are like, and the pipelines of
+        the model.
+        """
+        other = self._embedder()
+        if other is not None:
+            return other._embedding(dimensions, purpose, normalize, truncate, options)
         from ..embeddings.inputs import EmbedSettings, ItemReader
         from ..embeddings.jobs import EmbeddingJob
 
@@ -253,7 +238,7 @@ class EmbeddingMethods(DecisionMethods):
         reader = ItemReader(settings, profile, name, load)
         cache, place = self._pipelines.embed_cache, self._pipelines.shown()
         job = EmbeddingJob(operation, request.prepare, request.timeout, settings, profile, reader, cache, place)
-        return job, request
+        return job, request, self._pipelines
 
     async def _ranking(
         self, query: object, documents: object, top: object, method: object, truncate: bool, options: Any, *, sync: bool
@@ -272,19 +257,30 @@ class EmbeddingMethods(DecisionMethods):
 
             return await rank_by_decisions(pipeline, wanted, ask)
         if method == "embeddings":
-            llm = self._embedder()
-            pipeline = llm._pipelines.sync if sync else llm._pipelines.asynchronous
-            known = (llm._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+            known = ((self._embedder() or self)._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
             purposes: list[EmbedPurpose | None] = [each if each in known else None for each in _BOTH]
-            (of_query, request), (of_documents, _) = (
-                llm._embedding(None, purpose, True, truncate, options) for purpose in purposes
+            (of_query, request, pipelines), (of_documents, _, _) = (
+                self._embedding(None, purpose, True, truncate, options) for purpose in purposes
             )
+            pipeline = pipelines.sync if sync else pipelines.asynchronous
             return await request.interruptible(rank_by_vectors(pipeline, wanted, of_query, of_documents), pipeline)
         rules, name = self._profile_of(RERANK).reranking, f"{self.provider}/{self.model}"
         arguments = {"query": wanted.query, "documents": ("-",), "top": None, "truncate": truncate}
         operation, request = self._operation(RERANK, arguments, options)
         job = RerankJob(operation, request.prepare, request.timeout, rules, name, truncate)
         return await request.interruptible(job.rank(pipeline, wanted), pipeline)
+
+    def _embedder(self) -> LLM | None:
+        """Returns the LLM of the provider's model for vectors, where the user has named no model; None for this one."""
+        pipelines = self._pipelines
+        name = None if pipelines.members else pipelines.session.embedding_model
+        if name is None:
+            return None
+        self._preparer.check_open()
+        if pipelines.embedder is None:
+            made = replace(self._arguments, provider=self.provider, model=name).again()
+            pipelines.embedder = pipelines.embedder or made
+        return pipelines.embedder
 
     def _profile_of(self, operation: str) -> ModelProfile:
         """Returns what is known of the model, in a group of the first one that has the operation."""

@@ -51,10 +51,6 @@ class LLMArguments:
         """Returns another LLM of the same arguments, with the same services."""
         return self.create(self.provider, self.model, services=self.services, **self.options)
 
-    def of_model(self, provider: str, model: str) -> Any:
-        """Returns an LLM of another model, with the same services and options."""
-        return self.create(provider, model, services=self.services, **self.options)
-
     def picklable(self) -> partial[Any]:
         """Returns the function that creates an LLM where it is unpickled, with the key in that environment.
 

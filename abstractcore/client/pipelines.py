@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..ports import Transcriber
     from ..schema import CostRange, MediaResult, Plan, TokenCount
     from .auxiliary_models import CreateLLM
+    from .llm import LLM
     from .streams import AsyncStream, Stream
 
 _log = logging.getLogger("abstractcore")
@@ -83,8 +84,8 @@ class Pipelines:
         self.secrets = secrets
         self.embed_cache: EmbeddingCache | None = None
         """What has vectors that were asked for before."""
-        self.others: dict[str, Any] = {}
-        """LLMs of the `other_models` of the session, by model."""
+        self.embedder: LLM | None = None
+        """The LLM of the model that embeds in place of this one, if there is one."""
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 
@@ -213,9 +214,9 @@ class Pipelines:
         self.files.passwords[sha256] = password
 
     def close(self) -> None:
-        """Closes the provider's session, and other models of it."""
-        for llm in self.others.values():
-            llm.close()
+        """Closes the provider's session, and that of the model that embeds in place of this one."""
+        if self.embedder is not None:
+            self.embedder.close()
         if self.session.close is None:
             return
         try:

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -39,7 +39,7 @@ CREATE INDEX IF NOT EXISTS by_age ON vectors (stored_at);
 
 
 class CachedVector(NamedTuple):
-    """A vector as bytes of float32, about how many tokens its input had, when it was stored, and whether its input was
+    """A vector as bytes of float32, about how many tokens its input had, when it was stored, and 1 if its input was
     cut.
     """
 
@@ -84,13 +84,12 @@ class EmbeddingCache(NotCopied):
         statement = "SELECT * FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
         found: dict[bytes, CachedVector] = {}
         with self._connected() as connection:
-            for id, rest, numbers, tokens, stored_at, truncated in connection.execute(
-                statement, (json.dumps(sorted(by_id)),)
-            ):
-                key = by_id[id]
-                if rest == key[8:] and _is_vector(numbers):
-                    found[key] = CachedVector(numbers, tokens, stored_at, bool(truncated))
-        return found
+            for id, rest, *row in connection.execute(statement, (json.dumps(sorted(by_id)),)):
+                if rest == by_id[id][8:]:
+                    found[by_id[id]] = CachedVector(*row)
+        if _are_vectors(found.values()):
+            return found
+        return {key: each for key, each in found.items() if _are_vectors([each])}
 
     def put(self, vectors: Mapping[bytes, CachedVector]) -> None:
         """Stores vectors by key; blocks. Raises `OSError` and `sqlite3.Error`."""
@@ -208,12 +207,13 @@ def _id(key: bytes) -> int:
     return int.from_bytes(key[:8], "big", signed=True)
 
 
-def _is_vector(numbers: object) -> bool:
-    """Returns whether bytes that were read can be a vector: others are as if they were not there."""
-    if not isinstance(numbers, bytes) or not numbers or len(numbers) % 4:
+def _are_vectors(found: Iterable[CachedVector]) -> bool:
+    """Returns whether bytes that were read can be vectors: others are as if they were not there."""
+    rows: list[Any] = [each.numbers for each in found]
+    if not all(isinstance(row, bytes) and row and len(row) % 4 == 0 for row in rows):
         return False
     try:
-        Vectors(numbers, len(numbers) // 4)
+        Vectors(b"".join(rows), 1)
     except SchemaError:
         return False
     return True

@@ -62,11 +62,10 @@ class ProviderSession:
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None
     """The calls so far, for providers that record them: scripted models."""
+    embedding_model: str | None = None
+    """The model of the provider that embeds where the user has named none; None if the session's own does."""
     own_process: bool = False
     """Whether a child process of this program answers: proxies of the environment are not used for it."""
-    other_models: Mapping[str, str] = EMPTY
-    """Models that make operations instead of this one, which was not chosen by the user, by the name of the operation:
-    without a model of the user, the one that chats is another one than the one that embeds."""
     close: Callable[[], object] | None = None
     """Called once when the LLM is closed, to release resources of the session. Calls may still be running, and an LLM
     may be dropped without being closed."""

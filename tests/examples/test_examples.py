@@ -126,6 +126,20 @@ def test_cheaper_model_is_asked_again_and_its_tool_is_not_run(run):
     assert lines[-1] == "4 calls are kept with the tag rerun_of"
 
 
+def test_duplicates_are_found_among_notes(run):
+    lines = run(str(EXAMPLES / "duplicates.py")).splitlines()
+    assert [line[6:] for line in lines[:2]] == [
+        "Please bring the budget report to the meeting.",
+        "Bring the report on the budget to the meeting, please.",
+    ]
+    assert lines[-4:] == [
+        "group 1: lines 1, 3",
+        "group 2: lines 2, 5",
+        "group 3: lines 4, 6",
+        "7 texts, 1 of them like no other",
+    ]
+
+
 def test_paced_batch_lets_a_user_go_first(run):
     assert run(str(EXAMPLES / "paced.py")).splitlines() == [
         "the limits leave no room within the time of the call: it waited 0 s for 20 requests a minute, "

@@ -39,7 +39,7 @@ class LocalProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`, a name or path for the model store. No I/O but the catalogue's."""
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
-        from abstractcore.ports import EMBED, Price
+        from abstractcore.ports import Price
 
         from ..common.endpoints import check_setting_names
         from ..formats.openai_chat import OpenAIChat
@@ -67,8 +67,8 @@ class LocalProvider:
             endpoint=endpoint,
             profile=replace(profile, context_tokens=context_size, one_system_message=True),
             price=Price(0, 0),
+            embedding_model=EMBEDDING_MODEL if config.model is None else None,
             own_process=True,
-            other_models={} if config.model else {EMBED: EMBEDDING_MODEL},
             close=endpoint.close,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import tracemalloc
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from abstractcore import (
     Budget,
     BudgetExceededError,
     CallInterruptedError,
+    ConfigurationError,
     ContextOverflowError,
     ImagePart,
     Interruption,
@@ -27,10 +29,12 @@ from abstractcore import (
     UnknownOptionError,
     UnsupportedContentError,
     UnsupportedOptionError,
+    Usage,
     create_llm,
     subscribe,
 )
-from abstractcore.schema import Blob, PartialVectors
+from abstractcore.ports import OperationResult
+from abstractcore.schema import Blob, EmbedReply, PartialVectors, Vectors
 from abstractcore.testing import VirtualClock
 from tests.chaos_server import HANG, ScriptedServer, answer
 from tests.embedding_server import (
@@ -454,3 +458,54 @@ def test_batches_of_an_async_iterator(server):
 def test_provider_without_embeddings_says_what_it_has():
     with pytest.raises(UnsupportedOptionError, match="does not embed"):
         create_llm("anthropic/claude-opus-5-5", api_key="k").embed(["a"])
+
+
+def test_llm_without_a_model_embeds_by_the_embedded_one_for_that():
+    llm = create_llm(tags={"job": "nightly"})
+    embedder_of_it = llm._embedder()
+    assert embedder_of_it is not None
+    assert embedder_of_it.model == "all-minilm-l6-v2"
+    assert llm._embedder() is embedder_of_it
+    assert create_llm("local", model="smollm2-135m-instruct")._embedder() is None
+    llm.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        llm.embed(["a"])
+    with pytest.raises(ConfigurationError, match="closed"):
+        embedder_of_it.embed(["a"])
+
+
+@pytest.mark.exhaustive
+def test_million_texts_of_an_iterator_need_no_more_memory_than_a_few_thousand():
+    """The memory of the last batches is that of the first, and less than one vector of each text."""
+
+    def vectors(attempt, next):
+        rows = np.full((len(attempt.encoded.items), 64), 0.125, np.float32)
+        return OperationResult(EmbedReply(Vectors(rows.tobytes(), 64), Usage(len(rows), 0)))
+
+    class Answers:
+        async def around_attempt(self, attempt, next):
+            return vectors(attempt, next)
+
+    rules = {"items": 2048, "dimensions": 64, "normalized": True}
+    llm = create_llm(
+        "openai-compatible",
+        "m",
+        base_url="http://127.0.0.1:9/v1",
+        api_key="k",
+        facts={"embedding": rules},
+        middleware=[Answers()],
+    )
+    tracemalloc.start()
+    try:
+        count = early = 0
+        for number, batch in enumerate(llm.embed_batches(f"text {n}" for n in range(1_000_000))):
+            count += len(batch)
+            if number == 20:
+                early = tracemalloc.get_traced_memory()[1]
+                tracemalloc.reset_peak()
+        late = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 1_000_000
+    assert late < early * 1.2
+    assert late < 64_000_000
