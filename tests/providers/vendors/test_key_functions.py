@@ -20,6 +20,7 @@ from abstractcore import (
 from abstractcore.registry import Registry
 from abstractcore.testing import CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, completion, failure, streamed
+from tests.providers.operations import ask
 
 KEY = "sk-canary-0123456789"
 _WITHOUT_KEYS = frozenset({"local", "scripted"})
@@ -65,7 +66,7 @@ def requests_with(provider: str, key: Any) -> list[tuple[str, dict[str, str]]]:
             **options,
         )
         with pytest.raises(ProviderError):
-            llm.generate("hi")
+            ask(llm)
     services.close()
     return found
 
