@@ -221,7 +221,7 @@ def test_keys_of_the_provider_table_are_read():
             with closing(Services(environment={**ENVIRONMENT, variable: "k"})) as services:
                 create_llm(provider, "m", services=services, **OPTIONS.get(provider, {}))
             walked += 1
-    assert walked == 38
+    assert walked == 40
 
 
 def test_providers_that_count_tokens_are_named():
@@ -236,7 +236,7 @@ def test_providers_that_count_tokens_are_named():
     claim = page.partition("## Counting tokens\n")[2].partition("\n## ")[0]
     named = re.findall(r"`([\w-]+)`", claim.partition("| the provider's endpoint")[0].splitlines()[-1])
     assert named == counting
-    assert len(remote) == 48
+    assert len(remote) == 51
 
 
 # Keys and networks

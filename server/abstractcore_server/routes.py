@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import models_listing, pages
 from .calls.answers import answer, count_tokens, decide
 from .calls.moderations import moderate
+from .calls.vectors import embed, rerank
 from .context import APIRoute
 from .dashboard import routes as dashboard
 from .dialects import (
@@ -27,6 +28,8 @@ from .responses.websockets import open_websocket
 
 _ANSWER = {"POST": answer}
 _COUNT = {"POST": count_tokens}
+_EMBED = {"POST": embed}
+_RERANK = {"POST": rerank}
 _GEMINI = tuple(
     # Google's AI SDK for TypeScript leaves "models/" out before a name with a slash.
     APIRoute(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI, optional="models/")
@@ -35,6 +38,8 @@ _GEMINI = tuple(
         ("generateContent", _ANSWER),
         ("streamGenerateContent", _ANSWER),
         ("countTokens", _COUNT),
+        ("embedContent", _EMBED),
+        ("batchEmbedContents", _EMBED),
     )
 )
 DASHBOARD: tuple[APIRoute, ...] = (
@@ -95,6 +100,8 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/v1/images/edits", {"POST": edit}, OPENAI_CHAT),
     APIRoute("/v1/decisions", {"POST": decide}, OPENAI_CHAT),
     APIRoute("/v1/moderations", {"POST": moderate}, OPENAI_CHAT),
+    APIRoute("/v1/embeddings", _EMBED, OPENAI_CHAT),
+    APIRoute("/v1/rerank", _RERANK, OPENAI_CHAT),
     APIRoute("/v1/files", {"GET": stored_files.list_all, "POST": stored_files.create}, OPENAI_CHAT),
     APIRoute("/v1/files/{id}/content", {"GET": stored_files.content}, OPENAI_CHAT),
     APIRoute("/v1/files/{id}", {"GET": stored_files.read, "DELETE": stored_files.delete}, OPENAI_CHAT),
@@ -105,8 +112,12 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/v1/messages", _ANSWER, ANTHROPIC),
     APIRoute("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
     APIRoute("/v2/chat", _ANSWER, COHERE),
+    APIRoute("/v2/embed", _EMBED, COHERE),
+    APIRoute("/v2/rerank", _RERANK, COHERE),
     APIRoute("/api/chat", {"POST": models_listing.ollama_answer}, OLLAMA),
     APIRoute("/api/generate", {"POST": models_listing.ollama_answer}, OLLAMA_GENERATE),
+    APIRoute("/api/embed", _EMBED, OLLAMA),
+    APIRoute("/api/embeddings", _EMBED, OLLAMA),
     APIRoute("/api/tags", {"GET": models_listing.ollama_tags}, OLLAMA),
     APIRoute("/api/show", {"POST": models_listing.ollama_show}, OLLAMA),
     APIRoute("/api/ps", {"GET": models_listing.ollama_running}, OLLAMA),

@@ -56,7 +56,7 @@ def _of_templates(row: dict[str, Any], templates: dict[str, Any]) -> dict[str, A
 
 def _joined(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     joined = {**left, **right}
-    for name in ("thinking", "settings", "media_limits", "transcription"):
+    for name in ("thinking", "settings", "media_limits", "transcription", "embedding", "reranking"):
         if name in left and right.get(name):
             joined[name] = {**left[name], **right[name]}
     return joined

@@ -22,6 +22,7 @@ from abstractcore_providers.common.endpoints import FixedEndpoint
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.vendors.google import CachedContents
 from tests.chaos_server import CUT, PATIENCE_SECONDS, answer, chunk, completion, delta, event, stream_head
+from tests.providers.operations import ask, has_chat
 
 KEY = "sk-canary-0123/456+789=abc"
 OTHER = "other-canary-secret-0123/456+789="
@@ -168,6 +169,8 @@ class Watch:
 
     def asking(self, llm, *, stream: bool = False, **options: Any) -> Callable[[], object]:
         """A call to be made."""
+        if not has_chat(llm):
+            return lambda: ask(llm)
         if stream:
             return lambda: list(self._calls.stream(llm, "hi", **options))
         return lambda: self._calls.generate(llm, "hi", **options)

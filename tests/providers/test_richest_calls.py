@@ -33,8 +33,9 @@ FAKES: dict[str, Fake] = {
     "openai-responses": openai_responses.FAKE,
     **{name: openai_chat.fake(name) for name in openai_chat.PRESETS if rows(name)},
 }
-MODELS = [(p, model) for p in FAKES for model, row in rows(p).items() if "transcription" not in row]
-"""Those that chat: a transcriber has an endpoint of its own."""
+NOT_OF_CHATS = {"transcription", "embedding", "reranking"}
+MODELS = [(p, model) for p in FAKES for model, row in rows(p).items() if NOT_OF_CHATS.isdisjoint(row)]
+"""Those that chat: others have endpoints of their own."""
 NOT_OPTIONS = ("system_prompt", "messages", "prompt", "media", "response_model")
 """The content of a call."""
 NEEDED: dict[str, dict[str, Any]] = {"vertex": {"project": "p", "access_token": "t"}}

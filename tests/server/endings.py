@@ -262,11 +262,13 @@ def of_media() -> dict[str, Ending]:
     """The endings of what is not a chat."""
     sound = stream_head(content_type="audio/pcm")
     pictures = answer({"created": 1, "data": [{"b64_json": "iVBORw0KGgo="}]})
+    vectors = answer({"data": [{"index": 0, "embedding": [1.0]}], "model": "m", "usage": {"prompt_tokens": 9}})
     moderation = answer({"id": "m", "model": "omni-moderation-latest", "results": []})
     bodies = {
         "/v1/audio/speech": (SPEECH, (sound, chunk(bytes(48_000)), LAST_CHUNK)),
         "/v1/images/generations": (IMAGE, (pictures,)),
         "/v1/moderations": ({"input": TEXT}, (moderation,)),
+        "/v1/embeddings": ({"input": TEXT, "model": "openai/text-embedding-3-small"}, (vectors,)),
     }
     endings: dict[str, Ending] = {"transcribed": Ending(transcribed)}
     for path, (body, steps) in bodies.items():

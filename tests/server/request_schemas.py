@@ -93,6 +93,62 @@ OWN: Mapping[str, Own] = {
     ),
     "/v1/images/generations": Own(2, _IMAGE),
     "/v1/images/edits": Own(3, {"model": "default", "prompt": "add a boat", "image": b"", "mask": b"", **_IMAGE}, True),
+    "/v1/embeddings": Own(
+        2,
+        {
+            "input": None,
+            "model": "openai/text-embedding-3-small",
+            "dimensions": 256,
+            "encoding_format": ("float", "base64"),
+            "user": "u",
+        },
+    ),
+    "/v1/rerank": Own(
+        3,
+        {
+            "model": "jina/jina-reranker-v3",
+            "query": "who barks?",
+            "documents": ["dogs bark", "fish"],
+            "top_n": 1,
+            "return_documents": False,
+        },
+    ),
+    "/v2/embed": Own(
+        2,
+        {
+            "model": "embed-v4.0",
+            "input_type": ("search_document", "search_query", "classification", "clustering", "image"),
+            "texts": ["a cat"],
+            "images": ["data:image/png;base64,iVBORw0KGgo="],
+            "inputs": [{"content": [{"type": "text", "text": "a cat"}]}],
+            "output_dimension": 256,
+            "embedding_types": ["float"],
+            "truncate": ("NONE", "START", "END"),
+        },
+    ),
+    "/v2/rerank": Own(
+        3, {"model": "rerank-v4.0-pro", "query": "who barks?", "documents": ["dogs bark", "fish"], "top_n": 1}
+    ),
+    "/api/embed": Own(
+        2,
+        {"model": "nomic-embed-text", "input": None, "truncate": True, "dimensions": 256, "options": {"num_ctx": 512}},
+    ),
+    "/api/embeddings": Own(2, {"model": "nomic-embed-text", "prompt": "a cat"}),
+    **{
+        f"/{version}/models/{{model}}:{operation}": fields
+        for version in ("v1beta", "v1", "v1alpha")
+        for operation, fields in {
+            "embedContent": Own(
+                1,
+                {
+                    "content": {"parts": [{"text": "a cat"}]},
+                    "taskType": "RETRIEVAL_QUERY",
+                    "outputDimensionality": 256,
+                },
+            ),
+            "batchEmbedContents": Own(1, {"requests": [{"content": {"parts": [{"text": "a cat"}]}}]}),
+        }.items()
+    },
     "/v1/moderations": Own(1, {"input": None, "model": "omni-moderation-latest"}),
     "/v1/files": Own(
         2,

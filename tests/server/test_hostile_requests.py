@@ -58,6 +58,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/chat": {**CHAT, "stream": False, "model": "openai/gpt-4.1"},
     "/api/generate": {"prompt": "hi", "stream": False, "model": "openai/gpt-4.1"},
     "/v1/moderations": {"input": "hi", "model": "openai/omni-moderation-latest"},
+    "/v1/embeddings": {"input": "hi", "model": "openai/text-embedding-3-small"},
+    "/v2/embed": {"texts": ["hi"], "model": "openai/text-embedding-3-small"},
+    "/api/embed": {"input": "hi", "model": "openai/text-embedding-3-small"},
+    "/v1/rerank": {"query": "hi", "documents": ["hi"], "model": "openai-compatible/reranker"},
     "/v1/images/generations": {"prompt": "a house", "model": "openai/gpt-image-1"},
     "/v1/audio/speech": {"input": "hi", "voice": "alloy", "response_format": "wav", "model": "openai/tts-1"},
 }
@@ -65,6 +69,10 @@ BODIES: dict[str, dict[str, Any]] = {
 
 def vendor(request: ReceivedRequest) -> list[Step]:
     """What the vendor answers."""
+    if "/embeddings" in request.target:
+        return [answer({"data": [{"index": 0, "embedding": [1.0]}], "model": "m", "usage": {"prompt_tokens": 1}})]
+    if "/rerank" in request.target:
+        return [answer({"results": [{"index": 0, "relevance_score": 1.0}], "model": "m"})]
     if "/images/" in request.target:
         return [answer({"created": 1, "data": [{"b64_json": "iVBORw0KGgo="}]})]
     return [answer(SOUND, content_type="audio/wav") if "/speech" in request.target else completion()]
@@ -109,7 +117,7 @@ def test_no_field_of_a_form_changes_where_the_vendor_is_called(served: Served, h
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/audio/speech", "/v1/chat/completions", "/v1/images/generations", "/v1/moderations"]
+    "path", ["/v1/audio/speech", "/v1/chat/completions", "/v1/images/generations", "/v1/moderations", "/v1/embeddings"]
 )
 def test_name_of_a_model_cannot_be_a_header(served: Served, http: httpx2.Client, path: str):
     for name in ("a\r\nx-evil: 1", "openai/a\nb", "a\0", "openai/\x7f", "a\u2028b"):

@@ -3,7 +3,9 @@
 import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import cohere
@@ -402,6 +404,15 @@ def test_a_damaged_ranking_is_a_server_error(vendor: Vendor, damage: Callable[[A
             rerank(connected(vendor, server.url), "dogs bark", DOCUMENTS)
 
 
+@pytest.mark.parametrize(
+    ("vendor", "dollars"), [(VENDORS[12], "0.00000054"), (VENDORS[0], "0.00000108"), (VENDORS[1], "0.00000135")]
+)
+def test_tokens_have_the_price_of_the_catalogue(vendor: Vendor, dollars: str):
+    with embedding_server(vendor.answer) as server:
+        result = embed(connected(vendor, server.url), TEXTS, purpose=vendor.purpose)
+    assert result.cost == Decimal(dollars)
+
+
 def test_search_units_are_billed():
     with embedding_server(embeddings.cohere_v2) as server:
         usage = rerank(connected(RERANKERS[0], server.url), "a", DOCUMENTS).usage
@@ -418,8 +429,7 @@ def test_a_vendor_without_chat_says_what_it_has(provider: str):
 
 
 def test_fakes_take_what_the_vendors_own_clients_send():
-    with embedding_server(embeddings.cohere_v2) as server:
-        client = cohere.ClientV2("k", base_url=server.url)
+    with embedding_server(embeddings.cohere_v2) as server, cohere.ClientV2("k", base_url=server.url) as client:
         reply = client.embed(model="embed-v4.0", input_type="search_query", texts=TEXTS, embedding_types=["base64"])
         assert reply.embeddings.base64 == [packed(text, 8) for text in TEXTS]
         ranked = client.rerank(model="rerank-v4.0-pro", query="dogs", documents=DOCUMENTS, top_n=1)
@@ -429,6 +439,6 @@ def test_fakes_take_what_the_vendors_own_clients_send():
         found = google.models.embed_content(model="gemini-embedding-001", contents=TEXTS)
         assert [each.values for each in found.embeddings or ()] == [vector(_parts(text), 8) for text in TEXTS]
         google.close()
-    with embedding_server(embeddings.ollama) as server:
-        made = OllamaClient(server.url).embed("m", TEXTS, dimensions=4)
+    with embedding_server(embeddings.ollama) as server, closing(OllamaClient(server.url)) as ollama:
+        made = ollama.embed("m", TEXTS, dimensions=4)
         assert made.embeddings == [vector(text, 4) for text in TEXTS]

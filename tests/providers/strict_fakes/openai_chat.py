@@ -19,7 +19,7 @@ from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row
 from tests.providers.strict_fakes.openai_options import error, refusals
 
-PRESETS = {preset.name: preset for preset in VENDORS}
+PRESETS = {preset.name: preset for preset in VENDORS if preset.dialect.has_chat}
 _SAME = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "parallel_tool_calls")
 
 

@@ -23,6 +23,7 @@ from abstractcore.concurrency import SyncRuntime
 from abstractcore.registry import Registry
 from abstractcore.testing import CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, completion, failure, streamed
+from tests.providers.operations import ask
 
 KEY = "sk-canary-0123456789"
 _WITHOUT_KEYS = frozenset({"local", "scripted"})
@@ -68,7 +69,7 @@ def requests_with(provider: str, key: Any) -> list[tuple[str, dict[str, str]]]:
             **options,
         )
         with pytest.raises(ProviderError):
-            llm.generate("hi")
+            ask(llm)
     services.close()
     return found
 

@@ -10,6 +10,7 @@ import pytest
 from abstractcore import AuthenticationError, Services, create_llm
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.chaos_server import answer
+from tests.providers.operations import ask
 
 KEY = "sk-canary-0123456789"
 PRESETS = [preset for preset in VENDORS if preset.key_variable]
@@ -41,7 +42,7 @@ def hint(server, call_style, provider: str, environment: dict[str, str], **optio
         )
         server.script(REFUSED)
         with pytest.raises(AuthenticationError) as caught:
-            call_style.generate(llm, "hi")
+            ask(llm, call_style)
     assert caught.value.status == 401
     if KEY in str((environment, options)):
         assert KEY not in str(caught.value)

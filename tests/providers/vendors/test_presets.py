@@ -49,6 +49,8 @@ def test_presets_have_unique_names_a_summary_and_a_key_variable():
 CLOUDS = {
     "openai": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
     "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "voyage": ("https://api.voyageai.com/v1", "VOYAGE_API_KEY"),
+    "jina": ("https://api.jina.ai/v1", "JINA_API_KEY"),
     "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     "deepseek": ("https://api.deepseek.com", "DEEPSEEK_API_KEY"),
@@ -82,6 +84,7 @@ PLACES = {
 }
 """The environment variables that are part of an address."""
 OWN_SERVERS = {
+    "tei": ("http://localhost:8080/v1", "TEI_API_KEY"),
     "litellm": ("http://localhost:4000", "LITELLM_PROXY_API_KEY"),
     "sglang": ("http://localhost:30000/v1", "SGLANG_API_KEY"),
     "tgi": ("http://localhost:3000/v1", "TGI_API_KEY"),

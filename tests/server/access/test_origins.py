@@ -76,8 +76,8 @@ def test_foreign_pages_are_refused_on_every_route(served: Served, http: httpx2.C
         assert "access-control-allow-origin" not in response.headers
         paths.append(path)
     assert served.calls == []
-    assert len({*paths}) == len(ROUTES) == 63
-    assert len(paths) == 2288
+    assert len({*paths}) == len(ROUTES) == 75
+    assert len(paths) == 2864
 
 
 def test_clients_that_are_no_browsers_need_no_headers(served: Served, http: httpx2.Client):
