@@ -192,7 +192,8 @@ def test_attempts_before_the_cheaper_model_have_their_own_prices(
     lost, answered = record.attempts
     assert (lost.provider, lost.model) == ("openai-compatible", "large")
     assert (answered.provider, answered.model) == ("scripted", "small")
-    assert lost.estimated_cost == 6  # dollars for the tokens of the question
+    assert lost.estimated_cost is not None
+    assert lost.estimated_cost >= 6  # dollars for the tokens of the question, and more the longer it took
     assert answered.cost is not None
     assert 0 < answered.cost < 1
     assert response.cost == record.cost == answered.cost == budget.state().known
