@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import blake2b
 from typing import Any, Final, cast
 
@@ -326,6 +327,7 @@ class _EmbeddingRun:
         vectors = Vectors(b"".join(row for _, row in found), len(found[0][1]) // 4)
         if self._normalizes(vectors):
             vectors = normalized(vectors)
+        pricing = self._calls.pipeline.pricing
         return PartialVectors(vectors, tuple(position for position, _ in found))
 
     def _normalizes(self, vectors: Vectors) -> bool:
@@ -342,14 +344,15 @@ class _EmbeddingRun:
         is_normalized = True if self._job.settings.normalize else self._job.rules.normalized
         if self._normalizes(vectors):
             vectors = normalized(vectors)
-        hits = [context for context in self._calls.contexts if context.cache_hit is not None]
+        pricing = self._calls.pipeline.pricing
+        saved = [saved_cost(each.cache_hit, pricing) for each in self._calls.contexts if each.cache_hit is not None]
         embeddings = Embeddings(
             vectors,
             normalized=is_normalized,
             tokens=() if None in self._tokens else tuple(cast("list[int]", self._tokens)),
             truncated=tuple(sorted(self._truncated)),
             cache_hits=self._hits,
-            saved_cost=saved_cost(hits[0], self._calls.pipeline.pricing) if hits else None,
+            saved_cost=None if not saved or None in saved else sum(cast("list[Decimal]", saved), Decimal()),
             **self._calls.totals(self._warnings),
         )
         self._calls.set_cost(embeddings)
