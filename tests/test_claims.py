@@ -21,6 +21,8 @@ from abstracta2a.agent import _MAX_MESSAGE_BYTES as A2A_MESSAGE_BYTES
 from abstractcore import Services, create_llm
 from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.catalogue.updates import _MOST_BYTES as CATALOGUES_BYTES
+from abstractcore.embeddings.caching import _MAX_BYTES as CACHED_VECTORS_BYTES
+from abstractcore.embeddings.vector_math import _MOST_NUMBERS as BLOCK_NUMBERS
 from abstractcore.files.loading import MAX_FILE_BYTES
 from abstractcore.mcp.server.calls import MCPServerLimits as MCPLimits
 from abstractcore.mcp.server.model_tools import _LONGEST as SCHEMA_CHARACTERS
@@ -75,6 +77,9 @@ COMPUTED = (
     ("models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
     ("models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
     ("models.md", f"| `{VECTORS}` | {weights(VECTORS)} |"),
+    ("embeddings.md", f"by a model of {weights(VECTORS)} on this machine"),
+    ("embeddings.md", f"beyond `max_bytes` ({mebibytes(CACHED_VECTORS_BYTES)}) the oldest vectors"),
+    ("embeddings.md", f"in blocks of {4 * BLOCK_NUMBERS // 1_000_000} MB"),
     ("testing.md", f"downloads the {weights(LARGE)} of the largest one, `{LARGE}`"),
     ("Makefile", f"download the {weights(LARGE)} that tests of the larger embedded model need"),
     ("demo.py", f"download its weights ({weights(SMALL, WHISPER)}, once)"),
@@ -129,7 +134,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 37
+    assert walked == 40
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
