@@ -327,7 +327,6 @@ class _EmbeddingRun:
         vectors = Vectors(b"".join(row for _, row in found), len(found[0][1]) // 4)
         if self._normalizes(vectors):
             vectors = normalized(vectors)
-        pricing = self._calls.pipeline.pricing
         return PartialVectors(vectors, tuple(position for position, _ in found))
 
     def _normalizes(self, vectors: Vectors) -> bool:
