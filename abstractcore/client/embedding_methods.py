@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ..embeddings import inputs as embedding_inputs
     from ..embeddings import jobs, ranking
     from ..outputs.decisions import Choices
-    from .llm import LLM
     from .options import CallRequest
 else:
     embeddings = LazyModule("abstractcore.embeddings")
@@ -42,7 +41,7 @@ class EmbeddingMethods(DecisionMethods):
     if TYPE_CHECKING:
 
         @property
-        def members(self) -> Sequence[LLM]:
+        def members(self) -> Sequence[Any]:
             """The LLMs that calls are shared among."""
             ...
 
@@ -220,7 +219,7 @@ class EmbeddingMethods(DecisionMethods):
         other = self._embedder()
         if other is not None:
             return other._embedding(dimensions, purpose, normalize, truncate, options)
-        from ..embeddings.inputs import EmbedSettings, ItemReader
+        from ..embeddings.inputs import EmbedInputReader, EmbedSettings
         from ..embeddings.jobs import EmbeddingJob
 
         profile, name = self._profile_of(EMBED), f"{self.provider}/{self.model}"
@@ -235,7 +234,7 @@ class EmbeddingMethods(DecisionMethods):
         }
         operation, request = self._operation(EMBED, arguments, options)
         load = self._pipelines.media_loader().load_one
-        reader = ItemReader(settings, profile, name, load)
+        reader = EmbedInputReader(settings, profile, name, load)
         cache, place = self._pipelines.embed_cache, self._pipelines.shown()
         job = EmbeddingJob(operation, request.prepare, request.timeout, settings, profile, reader, cache, place)
         return job, request, self._pipelines
@@ -270,7 +269,7 @@ class EmbeddingMethods(DecisionMethods):
         job = RerankJob(operation, request.prepare, request.timeout, rules, name, truncate)
         return await request.interruptible(job.rank(pipeline, wanted), pipeline)
 
-    def _embedder(self) -> LLM | None:
+    def _embedder(self) -> EmbeddingMethods | None:
         """Returns the LLM of the provider's model for vectors, where the user has named no model; None for this one."""
         pipelines = self._pipelines
         name = None if pipelines.members else pipelines.session.embedding_model

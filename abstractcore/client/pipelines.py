@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from ..ports import Transcriber
     from ..schema import CostRange, MediaResult, Plan, TokenCount
     from .auxiliary_models import CreateLLM
-    from .llm import LLM
     from .streams import AsyncStream, Stream
 
 _log = logging.getLogger("abstractcore")
@@ -84,7 +83,7 @@ class Pipelines:
         self.secrets = secrets
         self.embed_cache: EmbeddingCache | None = None
         """What has vectors that were asked for before."""
-        self.embedder: LLM | None = None
+        self.embedder: Any = None
         """The LLM of the model that embeds in place of this one, if there is one."""
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None

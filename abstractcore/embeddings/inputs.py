@@ -99,7 +99,7 @@ def _known_purpose(
 
 
 @dataclass(frozen=True, slots=True)
-class ItemReader:
+class EmbedInputReader:
     """Makes items of inputs. `load` returns the part of a file, `name` is that of the model."""
 
     settings: EmbedSettings

@@ -46,7 +46,7 @@ from .batches import (
     windows,
 )
 from .caching import CachedVector, EmbeddingCache
-from .inputs import EmbeddingInput, EmbedSettings, ItemReader, SizedItems, cut_to, within_limits
+from .inputs import EmbeddingInput, EmbedInputReader, EmbedSettings, SizedItems, cut_to, within_limits
 from .results import Embeddings
 from .vector_math import normalized
 
@@ -72,7 +72,7 @@ class EmbeddingJob:
     timeout: float | None
     settings: EmbedSettings
     profile: ModelProfile
-    reader: ItemReader
+    reader: EmbedInputReader
     cache: EmbeddingCache | None
     place: str
 
