@@ -109,6 +109,7 @@ MEASURED = (
     ("models.md", f"| {weights(LARGE)} | 2 GB |", "0005-embedded-model.md", "1.98 GB"),
     ("models.md", f"| {weights(VECTORS)} | 0.3 GB |", "0138-embedded-embedding-model.md", "309 MB"),
     ("models.md", "needs 2.7 GB", "0005-embedded-model.md", "2.65 GB"),
+    ("search.md", "150 MB for 100,000 chunks", "0139-search.md", "150 MB"),
     ("server.md", "need 130 MB in one process, 48 MB more than none", "0103-speed-of-the-server.md", "130 MB"),
 )
 """The same for sizes that were measured, with the decision that has the measurement, and its number there."""
@@ -134,7 +135,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 40
+    assert walked == 41
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
@@ -226,7 +227,7 @@ def test_keys_of_the_provider_table_are_read():
             with closing(Services(environment={**ENVIRONMENT, variable: "k"})) as services:
                 create_llm(provider, "m", services=services, **OPTIONS.get(provider, {}))
             walked += 1
-    assert walked == 40
+    assert walked == 41
 
 
 def test_providers_that_count_tokens_are_named():
@@ -252,6 +253,7 @@ ABOUT_KEYS = re.compile(
 _REPLAYED = "tests/core/middleware/cassettes/test_replaying.py::test_recorded_exchange_is_replayed_without_a_server"
 _EMBEDDED = "tests/providers/local/test_stronger_model.py::test_answers_in_english_at_no_cost"
 _DEMO = "tests/examples/test_examples.py::test_demo_answers_about_a_recording_two_documents_a_photo_and_a_video"
+_SEARCHED = "tests/core/search/test_questions.py::test_the_first_hits_are_in_the_right_file_at_the_right_place"
 _SPEECH = "tests/plugins/voice/test_local.py::test_text_is_spoken_with_times_and_places"
 _OWN_SERVER = "tests/plugins/voice/remote/test_speaking.py::test_server_of_ones_own_needs_no_key"
 _MUSIC = "tests/plugins/music/test_package.py::test_example_writes_plays_and_saves_a_song"
@@ -283,6 +285,8 @@ RUN = (
      "::test_foreign_pages_are_refused_on_every_route"),
     ("server.md", "no content, no key", "tests/server/test_no_key_shows.py"
      "::test_failures_of_each_provider_show_no_key_anywhere"),
+    ("README.md", "by meaning and by words, offline", _SEARCHED),
+    ("search.md", "with the embedded model no key and no network", _SEARCHED),
     ("testing.md", "An LLM that replays needs no API key", _REPLAYED),
     ("vision.md", "If the next one has no key, the error names", _CHOICES),
     ("vision.md", "fal: no key for fal", _BLOCKS),
@@ -319,7 +323,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (33, 66)
+    assert (walked, len(pages)) == (36, 73)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))

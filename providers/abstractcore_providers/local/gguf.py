@@ -41,7 +41,7 @@ def read_gguf(path: Path) -> GGUFModel:
     """
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            reader = _Reader(content)
+            reader = _HeaderReader(content)
             return _described(*reader.header())
     except (OSError, ValueError, struct.error, UnicodeDecodeError, KeyError):
         return GGUFModel()
@@ -60,7 +60,7 @@ def _described(facts: dict[str, Any], tensors: set[str]) -> GGUFModel:
     return GGUFModel("chat", context)
 
 
-class _Reader:
+class _HeaderReader:
     """Reads the header; a damaged one ends in a `struct.error` at the end of the file at the latest."""
 
     def __init__(self, content: mmap.mmap) -> None:
