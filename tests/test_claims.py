@@ -227,7 +227,7 @@ def test_keys_of_the_provider_table_are_read():
             with closing(Services(environment={**ENVIRONMENT, variable: "k"})) as services:
                 create_llm(provider, "m", services=services, **OPTIONS.get(provider, {}))
             walked += 1
-    assert walked == 41
+    assert walked == 40
 
 
 def test_providers_that_count_tokens_are_named():
