@@ -80,7 +80,11 @@ def test_page_has_the_providers_of_each_api():
     for routes, providers in re.findall(r"(?m)^\| (`.+?`) \| (`.+?`) \|$", section):
         named |= {key: set(re.findall(r"`(.+?)`", providers)) for key in re.findall(r"`(.+?)`", routes)}
     registry = Registry.from_entry_points()
-    made = {name: create_llm(name, "m", **CONNECTED.get(name, {"api_key": "k"})) for name in registry.providers}
+    without_chat = {"jina", "tei", "voyage"}  # rows of OpenAI's format
+    made = {
+        name: create_llm(name, "m", **CONNECTED.get(name, {"api_key": "k"}))
+        for name in {*registry.providers} - without_chat
+    }
     dialects = {route.path: route.dialect for route in ROUTES}
     for path in named:
         format = registry.wire_format(dialects[f"/v1beta/models/{{model}}{path}" if path[0] == ":" else path].format)

@@ -20,10 +20,11 @@ from abstractcore.errors import (
     ModelNotFoundError,
     NotFoundError,
     UnknownProviderError,
+    UnsupportedOptionError,
 )
-from abstractcore.ports import KnownUrl
+from abstractcore.ports import EMBED, HasOperations, KnownUrl
 from abstractcore.registry import did_you_mean, nearest_names
-from abstractcore.schema import Message, ModelCall
+from abstractcore.schema import EmbedInput, Encoded, Message, ModelCall
 from abstractcore.scrubbing import shown_url
 
 from ..access.admission import check_key
@@ -349,12 +350,21 @@ def addresses(settings: Settings, services: abstractcore.Services, llms: LLMs) -
         url = llm.endpoint.url if isinstance(llm.endpoint, KnownUrl) else None
         if url is None:
             continue
-        path = llm.transpiler.encode(ModelCall("any", (Message.user("hi"),), provider=name)).request.url
+        path = _requested(llm).request.url
         explained = llm.endpoint.diagnose(NotFoundError(""))
         unusual = f" {_hint(explained)}" if explained.hint else ""
         if unusual or name in settings.providers:
             found.append(f"calls of {name} go to {shown_url(url + path)}.{unusual}")
     return found
+
+
+def _requested(llm: abstractcore.LLM) -> Encoded:
+    """Returns a request to the provider of an LLM: a chat, or one for vectors if it has no chat."""
+    operations = llm.transpiler.operations if isinstance(llm.transpiler, HasOperations) else {}
+    try:
+        return llm.transpiler.encode(ModelCall("any", (Message.user("hi"),), provider=llm.provider))
+    except UnsupportedOptionError:
+        return operations[EMBED].encode(EmbedInput(items=("hi",), model="any", provider=llm.provider))
 
 
 def _check_default(settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:

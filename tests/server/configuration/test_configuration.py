@@ -136,7 +136,7 @@ def test_check_reports_a_url_for_each_provider_that_is_reached_over_http(tmp_pat
     services.close()
     assert [line.split()[2] for line in lines] == names
     assert all("https://gateway.example/" in line for line in lines)
-    assert len(names) == 48
+    assert len(names) == 51
 
 
 def test_a_short_key_is_an_error_with_the_name_of_its_variable(tmp_path: Path):
