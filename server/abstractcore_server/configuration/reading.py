@@ -360,11 +360,13 @@ def addresses(settings: Settings, services: abstractcore.Services, llms: LLMs) -
 
 def _requested(llm: abstractcore.LLM) -> Encoded:
     """Returns a request to the provider of an LLM: a chat, or one for vectors if it has no chat."""
-    operations = llm.transpiler.operations if isinstance(llm.transpiler, HasOperations) else {}
+    transpiler = llm.transpiler
     try:
-        return llm.transpiler.encode(ModelCall("any", (Message.user("hi"),), provider=llm.provider))
+        return transpiler.encode(ModelCall("any", (Message.user("hi"),), provider=llm.provider))
     except UnsupportedOptionError:
-        return operations[EMBED].encode(EmbedInput(items=("hi",), model="any", provider=llm.provider))
+        if not isinstance(transpiler, HasOperations):
+            raise
+        return transpiler.operations[EMBED].encode(EmbedInput(items=("hi",), model="any", provider=llm.provider))
 
 
 def _check_default(settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
