@@ -75,7 +75,8 @@ OWN_SERVERS = {
     "vllm": "any",
 }
 """Self-hosted servers: a missing one is not a failure."""
-NO_VENDORS = ("local", "scripted")
+NOT_ASKED = ("local", "scripted", "jina", "tei", "voyage")
+"""Providers without a vendor, and those without a chat."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def run(names: Sequence[str], make: Callable[..., LLM] = create_llm) -> Iterator
 
 
 def vendors() -> set[str]:
-    """All registered providers but those without a vendor."""
-    return set(Services().registry.providers) - {*NO_VENDORS}
+    """All registered providers but those without a vendor or a chat."""
+    return set(Services().registry.providers) - {*NOT_ASKED}
 
 
 def _tried(provider: str, model: str, make: Callable[..., LLM]) -> Result:

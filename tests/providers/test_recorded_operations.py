@@ -125,7 +125,8 @@ OPTIONS = {
         for name in ("bedrock-anthropic", "bedrock-openai", "cloudflare", "databricks", "openai-compatible")
     },
 }
-PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "local")]
+WITHOUT_CHAT = ("jina", "tei", "voyage")
+PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "local", *WITHOUT_CHAT)]
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -140,6 +141,14 @@ def test_every_provider_replays_without_a_key_and_sends_nothing(call_style, serv
     )
     with pytest.raises(ReplayMismatchError, match="is empty"):
         list(call_style.stream(llm, "hi")) if stream else call_style.generate(llm, "hi")
+
+
+@pytest.mark.parametrize("name", WITHOUT_CHAT)
+def test_providers_without_a_chat_replay_embeddings_without_a_key(path, name):
+    path.write_bytes(b"")
+    llm = create_llm(name, "m", services=Services(environment={}), middleware=[replay(path)], max_retries=0)
+    with pytest.raises(ReplayMismatchError, match="is empty"):
+        llm.embed(["hi"])
 
 
 def test_recording_made_with_a_key_is_replayed_without_one(call_style, server, services, path):

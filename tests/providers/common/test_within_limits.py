@@ -37,7 +37,7 @@ from abstractcore_providers.formats.openai_responses import OpenAIResponses
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.bedrock_converse.wire import MODEL, faults, service
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat}
 OWN_SERVERS = ("jan", "llama-cpp", "llamafile", "lmstudio", "openai-compatible", "sglang", "tgi", "vllm")
 STRICT: dict[str, Callable[[], Transpiler]] = {
     "anthropic": AnthropicMessages,
@@ -205,7 +205,11 @@ EVERY_ROW: Mapping[str, tuple[Transpiler, RequestLimits]] = {
     "google": (Gemini(), request_limits.GEMINI),
     "google-interactions": (GeminiInteractions(), request_limits.GEMINI),
     "openai-responses": (OpenAIResponses(), request_limits.OPENAI_RESPONSES),
-    **{preset.name: (OpenAIChat(preset.dialect), preset.dialect.limits) for preset in VENDORS},
+    **{
+        preset.name: (OpenAIChat(preset.dialect), preset.dialect.limits)
+        for preset in VENDORS
+        if preset.dialect.has_chat
+    },
 }
 
 

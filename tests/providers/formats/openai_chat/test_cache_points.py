@@ -22,7 +22,7 @@ from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import body_of, call, request
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat}
 OPENAI, OPENROUTER = CHATS["openai"], CHATS["openrouter"]
 PNG = Blob.from_bytes(b"\x89PNG", "image/png")
 WAV = Blob.from_bytes(b"RIFF", "audio/wav")

@@ -15,7 +15,7 @@ from abstractcore_providers.formats.openai_chat.vocabulary import has_details
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, response
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat}
 CHATS |= {dialect.provider: OpenAIChat(dialect) for dialect in (LLAMA_CPP, VERTEX)}
 CONTENT, SHORT, DETAILS, BLOCKS = "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"
 ALWAYS, WITH_CALLS = "in all turns", "in turns with calls of tools"
