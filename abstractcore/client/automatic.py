@@ -46,6 +46,8 @@ class ProviderState:
     """The name of a model, as documentation has it."""
     problem: str | None = None
     """Why it cannot be used as it is set up in the environment or the configuration, if it is set up at all."""
+    key_hint: str | None = None
+    """How its key is set, as in "Set OPENAI_API_KEY.", if it needs one."""
 
     @property
     def answers(self) -> bool:
@@ -153,6 +155,7 @@ def _state(name: str, services: Services, empty: Services) -> ProviderState:
         address=None if url is None else shown_url(url),
         example=next(iter(examples.values()), None),
         problem=one_line(failure.message) if failure is not None and is_set_up else None,
+        key_hint=unset.hint if isinstance(unset, AuthenticationError) else None,
     )
 
 

@@ -124,7 +124,9 @@ class Table:
     def unknown(self, name: str, known: Collection[str], what: str) -> ConfigurationError:
         """Returns the error of a name that is none of `known`, with similar names."""
         near = nearest_names(name[:100], known)
-        hint = did_you_mean(near) if near else f"The names are {', '.join(known)}."
+        names = f"The names are {', '.join(known)}."
+        options = " Options of create_llm are written as in options.temperature = 0.2." if "options" in known else ""
+        hint = did_you_mean(near) if near else names + options
         return self.error(f"there is no such {what}", name, hint=hint)
 
     def read(self, cls: type[T]) -> T:

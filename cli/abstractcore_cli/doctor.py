@@ -22,8 +22,8 @@ from abstractcore.user_folders import config_file_path, data_folder
 
 from .parameters import exit_code
 from .plugins import model_store, registry
-from .reporting import error_lines, json_line, reported
-from .screen import note, show_table, write
+from .reporting import error_lines, in_options, json_line, reported
+from .screen import note, screen_width, show_table, write
 
 if TYPE_CHECKING:
     from abstractcore.registry import Registry
@@ -58,11 +58,25 @@ def examine(*, as_json: bool) -> None:
         if as_json:
             write(json_line({"findings": [asdict(finding) for finding in findings], "exit_code": code}))
         else:
-            rows = [(each.area, each.name, each.state, each.detail, each.fix) for each in findings]
-            show_table(("area", "what", "state", "found", "to mend it"), rows)
+            show_findings(findings)
             note(f"{len(wrong)} wrong: {', '.join(each.name for each in wrong)}" if wrong else "Nothing is wrong.")
         if wrong:
             raise typer.Exit(code)
+
+
+def show_findings(findings: list[HealthFinding]) -> None:
+    """Prints a row for each finding. On a terminal, what mends it follows what was found: as a column of its own, it
+    would leave no room for the others.
+    """
+    if screen_width():
+        rows = [(each.area, each.name, each.state, _with_fix(each)) for each in findings]
+        show_table(("area", "what", "state", "found, and what mends it"), rows)
+    else:
+        show_table((), [(each.area, each.name, each.state, each.detail, each.fix) for each in findings])
+
+
+def _with_fix(finding: HealthFinding) -> str:
+    return f"{finding.detail}: {finding.fix}" if finding.fix else finding.detail
 
 
 def _program(plugins: Registry) -> Iterator[HealthFinding]:
@@ -144,8 +158,7 @@ def _keys(plugins: Registry) -> Iterator[HealthFinding]:
             fix = "Mend the variable of the environment, or the setting of config.toml, that it is about."
             yield HealthFinding("provider", state.name, "wrong", state.problem, fix)
         elif state.needs_key:
-            fix = f"If you use it, set the variable that `abstractcore ask hi --provider {state.name}/any` names."
-            yield HealthFinding("key", state.name, "missing", "no key", fix)
+            yield HealthFinding("key", state.name, "missing", "no key", in_options(state.key_hint or ""))
         elif state.answers:
             detail = f"{len(state.models or ())} models at {state.address}"
             yield HealthFinding("server", state.name, "ok", detail)

@@ -42,6 +42,7 @@ _PHRASES = (
     ("Pass api_key=... or headers=...", "Set the provider's environment variable."),
     ("Pass api_key=...", "Set the provider's environment variable."),
     ("Use tts_stream, and write its parts to a file.", "Write it to stdout: --output - > FILE."),
+    ("Pass texts as a list: index.add([text]).", "Name a folder or a file that exists."),
     ("None means no limit.", "The default is 600."),
 )
 """Texts to replace: the command reads keys from the environment only."""

@@ -25,6 +25,14 @@ _Path = Annotated[
 _Tags = Annotated[
     list[str] | None, typer.Option("--tag", metavar="NAME=VALUE", help="A tag of what is added; may be repeated.")
 ]
+_Provider = Annotated[
+    str | None,
+    typer.Option(
+        "--provider",
+        "-p",
+        help="PROVIDER or PROVIDER/MODEL; default: that of the index, and of a new one the embedded model.",
+    ),
+]
 _Where = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="NAME=VALUE", help="Only documents with this tag; may be repeated."),
@@ -35,7 +43,7 @@ _Where = Annotated[
 def add(
     paths: Annotated[list[str], typer.Argument(metavar="FOLDER|FILE...", show_default=False)],
     tag: _Tags = None,
-    provider: Provider = None,
+    provider: _Provider = None,
     model: Model = None,
     base_url: BaseUrl = None,
     index: _Path = None,
@@ -76,14 +84,17 @@ def remove(
 
 @index.command("rebuild", epilog=EPILOG)
 def rebuild(
-    provider: Provider = None,
+    provider: _Provider = None,
     model: Model = None,
     base_url: BaseUrl = None,
     index: _Path = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Embed all documents anew, with another model. Files are not read again."""
+    """Embed all documents anew, with another model. Files are not read again.
+
+    abstractcore index rebuild --model openai/text-embedding-3-small
+    """
     from .indexing import ModelArguments, rebuild_index
 
     rebuild_index(ModelArguments(provider, model, base_url, None, quiet), index, as_json=as_json)
@@ -94,7 +105,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-k", min=1, max=1000, help="The most hits.")] = 5,
     tag: _Where = None,
     words: Annotated[bool, typer.Option("--words", help="Search by words alone, without a model.")] = False,
-    provider: Provider = None,
+    provider: _Provider = None,
     model: Model = None,
     base_url: BaseUrl = None,
     timeout: Timeout = None,

@@ -24,6 +24,9 @@ from .configuration.settings import OnDisconnect, ProviderSettings, Settings
 DEFAULT = "default"
 """The name of the default model."""
 _EMBEDDED = "local"
+_ONLY_NAMED = (
+    "Of the models on this machine, it has 'default' and those that [providers.local] of its configuration names."
+)
 _VENDOR = "openai"
 """Whose backends clients of OpenAI's API name without a provider."""
 HIDDEN = frozenset({"scripted"})
@@ -277,7 +280,8 @@ class LLMs:
         near = nearest_names(name[:LONGEST_NAME], names) or [
             bare[each] for each in nearest_names(name[:LONGEST_NAME], bare)
         ]
-        hint = did_you_mean(near) if near else "GET /v1/models lists the models."
+        is_local = name.partition("/")[0] == _EMBEDDED
+        hint = did_you_mean(near) if near else _ONLY_NAMED if is_local else "GET /v1/models lists the models."
         return ModelNotFoundError(f"the model {name[:LONGEST_NAME]!r} does not exist here. {hint}")
 
     def _not_set_up(self, name: str, provider: str) -> ModelNotFoundError:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections import namedtuple
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -17,6 +19,13 @@ from abstractcore_cli.app import app
 
 Disk = namedtuple("Disk", "total used free")
 KEY = "sk-canary-1234567890"
+
+
+class Screen(io.StringIO):
+    """A stdout that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +96,34 @@ def test_wrong_configuration_is_found(home: Path, monkeypatch: pytest.MonkeyPatc
     (home / "config.toml").write_text('[llm.a]\nmodel = "openai/x"\n')
     code, found = run()
     assert (code, "1 named LLMs" in found["configuration", "config.toml"]["detail"]) == (0, True)
+
+
+def test_key_that_is_missing_has_its_variable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
+    monkeypatch.delenv("VOYAGE_API_KEY", raising=False)
+    _, found = run()
+    assert found["key", "openai"]["state"] == "ok"
+    for name, variable in (("mistral", "MISTRAL_API_KEY"), ("voyage", "VOYAGE_API_KEY")):
+        assert (found["key", name]["state"], found["key", name]["fix"]) == ("missing", f"Set {variable}.")
+
+
+def test_on_a_terminal_each_finding_begins_a_line_with_its_area_name_and_state(monkeypatch: pytest.MonkeyPatch):
+    findings = [
+        doctor.HealthFinding("program", "Python", "ok", "3.11"),
+        doctor.HealthFinding("extra", "server", "missing", "without " + "a-package " * 20, "pip install it " * 20),
+    ]
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("TERM", "dumb")
+    doctor.show_findings(findings)
+    lines = screen.getvalue().splitlines()
+    assert [line.split()[:3] for line in lines if not line.startswith(" ")] == [
+        ["area", "what", "state"],
+        ["program", "Python", "ok"],
+        ["extra", "server", "missing"],
+    ]
+    assert max(map(len, lines)) <= 100
 
 
 def test_full_disk_is_wrong(monkeypatch: pytest.MonkeyPatch):

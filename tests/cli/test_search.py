@@ -101,7 +101,7 @@ def test_json_has_whole_hits_with_their_places():
     [
         (("search", "apples"), "There is no index"),
         (("index", "list", "--index", "none.db"), "There is no index none.db"),
-        (("index", "add", "no/such/folder", *MODEL), "does not exist"),
+        (("index", "add", "no/such/folder", *MODEL), "does not exist.\nName a folder or a file that exists."),
         (("index", "add", "papers", "--tag", "kind", *MODEL), "--tag 'kind' is no tag"),
         (("search", "apples", "--index", "papers/fruit.md"), "damaged, or no index"),
         (("embed", "papers/fruit.md", "-o", "vectors.txt", *MODEL), "has no known ending"),

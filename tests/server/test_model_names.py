@@ -30,6 +30,7 @@ def alone() -> Iterator[Served]:
         ("gpt-4.1", "'gpt-4.1' cannot be used: 'openai' is not set up on this server. The server needs its key"),
         ("openai/gpt-4.1", "'openai/gpt-4.1' cannot be used: 'openai' is not set up"),
         ("gpt-4o-mni", r"'gpt-4o-mni' does not exist here. Did you mean gpt-4o-mini\?"),
+        ("local/all-minilm-l6-v2", r"does not exist here\. Of the models on this machine, it has 'default' and those"),
         ("nothing-like-it", "'nothing-like-it' does not exist here. GET /v1/models lists the models."),
     ],
 )

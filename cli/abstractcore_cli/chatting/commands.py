@@ -47,7 +47,9 @@ class ChatCommands:
             "undo": _Command(self._undo, "take back the last question and its answer"),
             "fork": _Command(self._fork, "go on in a copy of this name; this conversation stays as it is", "NAME"),
             "model": _Command(self._model, "ask another model from now on; several names are a group", "[NAME ...]"),
-            "compact": _Command(self._compact, "summarise all but the last exchanges, above all FOCUS", "[FOCUS]"),
+            "compact": _Command(
+                self._compact, "summarise all but the last exchanges, with most about FOCUS", "[FOCUS]"
+            ),
             "cost": _Command(self._cost, "show the tokens and the cost of this conversation"),
             "file": _Command(self._file, "send a file or a URL with the next question", "[PATH]"),
             "tools": _Command(self._tools, "list the tools that the model may call"),

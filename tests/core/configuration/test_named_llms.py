@@ -159,6 +159,8 @@ def test_environment_has_precedence_over_the_file(
         ("[llm.a]\noptions.seed = 1", (), r"llm\.a\.model: `model` is required"),
         ("llm = 3", (), r":1:1: llm: expected a table, got 3"),
         ('[llm.a]\nmodle = "x/y"', (), r":2:1: llm\.a\.modle: there is no such setting"),
+        ('[llm.a]\nmodel = "local"\ntemperature = 0', (), r":3:1: .* written as in options\.temperature = 0\.2\."),
+        ("[providers.openai]\ntimeout = 9", (), r":2:1: .* written as in options\.temperature = 0\.2\."),
         (
             '[llm.a]\nmodel = "openai/x"\n[llm.a.budget]\nusd = -1',
             (),

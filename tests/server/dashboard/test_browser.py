@@ -445,6 +445,31 @@ def dollars(page: Page, amount: Decimal) -> str:
     return page.evaluate(show, f"{amount:f}")
 
 
+DRAWN_TEXTS = """
+window.drawnTexts = [];
+const fillText = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, ...others) {
+  window.drawnTexts.push(text);
+  return fillText.call(this, text, ...others);
+};
+"""
+
+
+def test_charts_of_a_first_call_show_its_day(browser: Browser, tmp_path: Path):
+    store = TraceStore(tmp_path / "traces.db")
+    write(store, a_call(at=time.time(), trace_id="first"))
+    store.close()
+    settings = Settings(admin_keys=(KEY,))
+    with serving(settings, traces=tmp_path / "traces.db") as served, browser.new_context() as context:
+        page = context.new_page()
+        page.add_init_script(DRAWN_TEXTS)
+        page.goto(f"{served.url}/dashboard")
+        page.get_by_label("Admin key").fill(KEY)
+        page.get_by_label("Admin key").press("Enter")
+        page.locator(".chart canvas").first.wait_for()
+        page.wait_for_function("drawnTexts.some(text => text.includes(':'))")
+
+
 def test_values_of_a_chart_are_shown_at_the_pointer(opened: Open):
     each = opened()
     figure = each.page.locator(".chart").first

@@ -80,6 +80,12 @@ function figureOf(chart, summary) {
   return figure;
 }
 
+// uPlot would show two years around a single time.
+function rangeOf(times) {
+  const [first, last] = [times[0], times.at(-1)];
+  return first === last ? [first - DAY_SECONDS / 2, first + DAY_SECONDS / 2] : [first, last];
+}
+
 function plotOf(chart, lines, summary, area, values) {
   const style = getComputedStyle(document.body);
   const [text, grid] = ["--muted", "--line"].map((name) => style.getPropertyValue(name).trim());
@@ -90,7 +96,7 @@ function plotOf(chart, lines, summary, area, values) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
+    scales: { x: { range: () => rangeOf(summary.times) }, y: { range: (_, __, highest) => [0, highest > 0 ? highest * 1.1 : 1] } },
     axes: [{ ...axis, size: 28, values: (_, ticks) => dates(ticks) }, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : chart.format(tick))) }],
     series: [
       {},
