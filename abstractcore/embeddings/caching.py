@@ -24,7 +24,6 @@ _MAX_BYTES: Final = 2 * 1024**3
 _LEAST_BYTES: Final = 1024**2
 _PAUSE_SECONDS: Final = 10.0
 """How long a file that failed is not used."""
-_KEY_BYTES: Final = 16
 _EVICTED: Final = 0.1
 """The part of the largest size that is free after the oldest vectors were removed."""
 _TABLES: Final = """

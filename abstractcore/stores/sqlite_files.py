@@ -17,7 +17,7 @@ from ..private_files import private
 Connection: TypeAlias = sqlite3.Connection
 _BUSY_SECONDS: Final = 30.0
 _FAILURES: Final = (OSError, ValueError, sqlite3.Error)
-"""What opening a path raises; `ValueError` for one with a null character."""
+"""What opening a file raises; `ValueError` for a path with a null character."""
 _of_other_processes: Final = list[Connection]()
 """Connections of the process that this one was forked from: SQLite requires that they are not even closed here."""
 
@@ -60,7 +60,7 @@ class SQLiteFile:
         self._closed = False
         try:
             self._place = Path(os.path.realpath(path))  # wherever the process goes
-        except ValueError as error:
+        except _FAILURES as error:
             raise self._error("opened", error) from None
         self._opened = self._open()
 

@@ -93,6 +93,19 @@ def test_files_that_cannot_be_used_are_errors_of_their_kind(
     assert {SearchIndexError, EmbeddingCacheError, SessionError} == {each.error for each in KINDS}
 
 
+def test_paths_that_cannot_be_are_errors_of_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(SessionError, match="cannot be opened: embedded null byte"):
+        SQLiteFile("nul\0byte", KIND)
+    with pytest.raises(SessionError, match="cannot be opened: No such file or directory"):
+        SQLiteFile(tmp_path / "missing" / "diary.db", KIND)
+    if sys.platform != "win32":  # where a folder that is in use cannot be removed
+        (tmp_path / "gone").mkdir()
+        monkeypatch.chdir(tmp_path / "gone")
+        (tmp_path / "gone").rmdir()
+        with pytest.raises(SessionError, match="cannot be opened: No such file or directory"):
+            SQLiteFile("diary.db", KIND)
+
+
 def test_files_of_each_kind_are_refused_by_the_others(tmp_path: Path):
     for kind in KINDS:
         SQLiteFile(tmp_path / kind.noun, kind).close()
