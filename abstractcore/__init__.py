@@ -21,6 +21,7 @@ from .errors import (
     ContentFilterError as ContentFilterError,
     ContextOverflowError as ContextOverflowError,
     CorruptFileError as CorruptFileError,
+    EmbeddingCacheError as EmbeddingCacheError,
     EncryptedFileError as EncryptedFileError,
     FallbackExhaustedError as FallbackExhaustedError,
     IndexMismatchError as IndexMismatchError,

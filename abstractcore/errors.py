@@ -29,6 +29,7 @@ AbstractCoreError
 |  `- JournalLost                   another process has the journal now: nothing more may be written
 |- SessionError                     the file of a session cannot be read or written, or is no session
 |  `- SessionBusyError              the session is in use: by another call, or its file by another process
+|- EmbeddingCacheError              the file of a cache of embeddings cannot be read or written, or is none
 |- SearchIndexError                 the file of an index cannot be read or written, or is no index
 |  `- IndexMismatchError            the vectors of an index are of another model, or of other settings
 |- CallInterruptedError             the call was ended by its `interruption`
@@ -247,6 +248,12 @@ class SessionError(AbstractCoreError):
 
 class SessionBusyError(SessionError):
     """The session is in use: another call of it is running, or another process has opened its file."""
+
+
+class EmbeddingCacheError(AbstractCoreError):
+    """The file of a cache of embeddings cannot be read or written, is damaged, of a later release, or no such cache.
+    Calls raise none: they have a warning, and ask for the vectors.
+    """
 
 
 class SearchIndexError(AbstractCoreError):

@@ -6,36 +6,40 @@ import json
 import logging
 import math
 import os
-import sqlite3
-import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ..copying import NotCopied
-from ..errors import InvalidInputError, SchemaError
-from ..private_files import make_private_folder, private
+from ..errors import EmbeddingCacheError, InvalidInputError, SchemaError
+from ..private_files import make_private_folder
 from ..schema import Vectors, shown
+from ..stores.sqlite_files import Connection, SQLiteFile, SQLiteFileKind
 from ..user_folders import cache_folder
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
 _MAX_BYTES: Final = 2 * 1024**3
 _LEAST_BYTES: Final = 1024**2
-_BUSY_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = 10.0
 """How long a file that failed is not used."""
-_KEY_BYTES: Final = 16
-_FORMAT: Final = 1
 _EVICTED: Final = 0.1
 """The part of the largest size that is free after the oldest vectors were removed."""
 _TABLES: Final = """
-CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, rest BLOB, numbers BLOB, tokens INTEGER, stored_at REAL,
+CREATE TABLE vectors (id INTEGER PRIMARY KEY, rest BLOB, numbers BLOB, tokens INTEGER, stored_at REAL,
     truncated INTEGER);
-CREATE INDEX IF NOT EXISTS by_age ON vectors (stored_at);
+CREATE INDEX by_age ON vectors (stored_at);
 """
+_KIND: Final = SQLiteFileKind(
+    "cache of embeddings",
+    0x41434531,
+    1,
+    _TABLES,
+    EmbeddingCacheError,
+    "Remove it: the vectors are asked for again.",
+    pragmas=("page_size = 8192", "mmap_size = 1073741824"),
+)
 
 
 class CachedVector(NamedTuple):
@@ -47,12 +51,6 @@ class CachedVector(NamedTuple):
     tokens: int
     stored_at: float
     truncated: int
-
-
-class _Opened(NamedTuple):
-    connection: sqlite3.Connection
-    lock: threading.Lock
-    process: int
 
 
 class EmbeddingCache(NotCopied):
@@ -75,15 +73,15 @@ class EmbeddingCache(NotCopied):
             raise InvalidInputError(message, path="max_bytes")
         self.path = cache_folder() / "embeddings.db" if path is None else Path(path)
         self.max_bytes = max_bytes
-        self._opened: _Opened | None = None
+        self._file: SQLiteFile | None = None
         self._failed_at: float | None = None
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, CachedVector]:
-        """Returns the vectors that are stored of these keys; blocks. Raises `OSError` and `sqlite3.Error`."""
+        """Returns the vectors that are stored of these keys; blocks. Raises `EmbeddingCacheError`."""
         by_id = {_id(key): key for key in keys}
         statement = "SELECT * FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
         found: dict[bytes, CachedVector] = {}
-        with self._connected() as connection:
+        with self._opened().reading() as connection:
             for id, rest, *row in connection.execute(statement, (json.dumps(sorted(by_id)),)):
                 if rest == by_id[id][8:]:
                     found[by_id[id]] = CachedVector(*row)
@@ -92,28 +90,27 @@ class EmbeddingCache(NotCopied):
         return {key: each for key, each in found.items() if _are_vectors([each])}
 
     def put(self, vectors: Mapping[bytes, CachedVector]) -> None:
-        """Stores vectors by key; blocks. Raises `OSError` and `sqlite3.Error`."""
+        """Stores vectors by key; blocks. Raises `EmbeddingCacheError`."""
         rows = [(_id(key), key[8:], *each) for key, each in vectors.items()]
-        with self._connected() as connection, _transaction(connection):
+        with self._opened().writing() as connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._make_room(connection)
 
     def clear(self) -> None:
-        """Removes all vectors; blocks. Raises `OSError` and `sqlite3.Error`."""
-        with self._connected() as connection, _transaction(connection):
+        """Removes all vectors; blocks. Raises `EmbeddingCacheError`."""
+        with self._opened().writing() as connection:
             connection.execute("DELETE FROM vectors")
 
     def count(self) -> int:
-        """Returns how many vectors are stored; blocks. Raises `OSError` and `sqlite3.Error`."""
-        with self._connected() as connection:
+        """Returns how many vectors are stored; blocks. Raises `EmbeddingCacheError`."""
+        with self._opened().reading() as connection:
             return connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
 
     def close(self) -> None:
         """Closes the file; it is opened again when it is used."""
-        opened, self._opened = self._opened, None
-        if opened is not None and opened.process == os.getpid():
-            with opened.lock, suppress(sqlite3.Error):
-                opened.connection.close()
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def unless_failed(self, function: Callable[..., T], *arguments: object) -> tuple[T | None, str | None]:
         """Returns the result of one of the methods, and None; or None and what has failed. A file that failed is not
@@ -124,45 +121,26 @@ class EmbeddingCache(NotCopied):
             return None, f"{self.path} failed a moment ago"
         try:
             result = function(*arguments)
-        except (OSError, sqlite3.Error, SchemaError) as error:
+        except (EmbeddingCacheError, SchemaError) as error:
             self.close()
             if failed_at is None:
-                _log.warning("the cache of embeddings at %s does not work: %s", self.path, error)
+                _log.warning("the cache of embeddings does not work: %s", error.message)
             self._failed_at = time.monotonic()
-            return None, f"{self.path}: {error}"
+            return None, error.message
         self._failed_at = None
         return result, None
 
-    @contextmanager
-    def _connected(self) -> Generator[sqlite3.Connection]:
-        """Yields the connection, for one thread at a time; a forked process has one of its own."""
-        opened = self._opened
-        if opened is None or opened.process != os.getpid():
-            opened = self._opened = _Opened(self._connect(), threading.Lock(), os.getpid())
-        with opened.lock:
-            yield opened.connection
+    def _opened(self) -> SQLiteFile:
+        file = self._file
+        if file is None:
+            try:
+                make_private_folder(self.path.absolute().parent)
+            except OSError as error:
+                raise EmbeddingCacheError(f"{self.path} cannot be made: {error.strerror or error}.") from None
+            file = self._file = SQLiteFile(self.path, _KIND)
+        return file
 
-    def _connect(self) -> sqlite3.Connection:
-        """Opens the file, which only its owner may read, and makes its table."""
-        make_private_folder(self.path.absolute().parent)
-        with suppress(FileExistsError), open(self.path, "xb", opener=private):
-            pass  # SQLite gives its other files the same rights
-        connection = sqlite3.connect(
-            self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=16
-        )
-        try:
-            connection.executescript("PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
-            connection.execute("PRAGMA mmap_size=1073741824")
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _FORMAT):
-                raise sqlite3.DatabaseError("it was written by a later version")
-            connection.executescript(f"{_TABLES} PRAGMA user_version={_FORMAT};")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _make_room(self, connection: sqlite3.Connection) -> None:
+    def _make_room(self, connection: Connection) -> None:
         """Removes the oldest vectors if the file has more bytes than it may have, free ones left out."""
         pages, free, size = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
@@ -174,18 +152,6 @@ class EmbeddingCache(NotCopied):
         removed = math.ceil(count * (1 - (1 - _EVICTED) * self.max_bytes / used))
         statement = "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY stored_at LIMIT ?)"
         connection.execute(statement, (removed,))
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        with suppress(sqlite3.Error):  # a full disk has ended it already
-            connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
 
 
 def checked_cache(given: Any) -> EmbeddingCache | None:

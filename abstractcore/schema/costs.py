@@ -80,7 +80,14 @@ class CostSums:
         known = reduce(_EXACT.add, (each.cost for each in calls if each.cost is not None), _NO_DOLLARS)
         estimates = (each.estimated_cost for each in calls if each.estimated_cost is not None)
         unknown = sum(each.cost is None and each.estimated_cost is None for each in calls)
-        return cls(known, reduce(_EXACT.add, estimates, _NO_DOLLARS), unknown)
+        saved = (dollars for each in calls if (dollars := getattr(each, "saved_cost", None)) is not None)
+        estimated = reduce(_EXACT.add, estimates, _NO_DOLLARS)
+        return cls(known, estimated, unknown, reduce(_EXACT.add, saved, _NO_DOLLARS))
+
+    def without(self, other: CostSums) -> CostSums:
+        """Returns the sums less those of `other`, which are part of them."""
+        known, estimated = _EXACT.subtract(self.known, other.known), _EXACT.subtract(self.estimated, other.estimated)
+        return CostSums(known, estimated, self.unknown - other.unknown, _EXACT.subtract(self.saved, other.saved))
 
 
 class Cost(NamedTuple):

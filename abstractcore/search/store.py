@@ -40,7 +40,8 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_by_document ON chunks (document);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')
 """
-_KIND: Final = SQLiteFileKind("index", 0x41434931, 1, _TABLES, SearchIndexError)
+_REPAIR: Final = "Give the path of another file, or remove this one and make the index anew."
+_KIND: Final = SQLiteFileKind("index", 0x41434931, 1, _TABLES, SearchIndexError, _REPAIR)
 _COLUMNS: Final = "id, name, sha256, text, anchors, size, modified, problem"
 _WORD: Final = re.compile(r"\w+")
 _MOST_WORDS: Final = 64

@@ -15,7 +15,7 @@ from ..schema.base_error import shortened, shown
 from ..schema.calls import canonical_messages
 from ..schema.pairs import repair_pairs
 from .handles import with_handles
-from .history import ContextGroup, SessionExchange, cost_of
+from .history import ContextGroup, SessionExchange
 
 CompactFunction: TypeAlias = Callable[[tuple[Message, ...]], Awaitable[object] | object]
 """A sync or async function of the oldest messages: returns their summary as text, or the messages that replace them."""
@@ -58,9 +58,9 @@ class Compacted:
     def spent(self) -> SessionExchange:
         """What writing the summaries took, as an exchange without messages."""
         known = None if self.cost.unknown else self.cost.known
-        return SessionExchange(
-            0, (), usage=self.usage, calls=self.cost.unknown, cost=known, estimated_cost=self.cost.estimated
-        )
+        calls = int(self.usage != _NO_USAGE or self.cost != _NO_COST)
+        estimated, saved = self.cost.estimated or None, self.cost.saved or None
+        return SessionExchange(0, (), 0, self.usage, calls, known, estimated, saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Compactor:
             prompt = f"{_summary_so_far(text)}<conversation>\n{piece}\n</conversation>\n\n{_task(focus)}"
             response = await self.ask(prompt, system_prompt=_INSTRUCTIONS, max_output_tokens=self._longest_summary)
             usage += response.usage
-            cost += cost_of(response)
+            cost += response.costs
             text = response.content.strip()
             if not text:
                 return (), usage, cost

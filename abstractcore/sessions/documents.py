@@ -106,7 +106,7 @@ def exchange_data(exchange: SessionExchange, change: BlobChange) -> dict[str, An
             data[name] = value
     if exchange.usage != Usage():
         data["usage"] = to_data(exchange.usage)
-    for name in ("cost", "estimated_cost"):
+    for name in ("cost", "estimated_cost", "saved_cost"):
         value = getattr(exchange, name)
         if value is not None:
             data[name] = f"{value:f}"
@@ -257,7 +257,7 @@ def _is_true(value: object) -> bool:
 _FIELDS_OF_EXCHANGES: Mapping[str, Callable[[object], Any]] = {
     **dict.fromkeys(("number", "asked", "calls", "tokens"), _count),
     **dict.fromkeys(("provider", "model"), _text),
-    **dict.fromkeys(("cost", "estimated_cost"), _decimal),
+    **dict.fromkeys(("cost", "estimated_cost", "saved_cost"), _decimal),
     "usage": _usage,
     "partial": _is_true,
 }

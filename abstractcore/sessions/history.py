@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from ..errors import InvalidInputError
-from ..schema import TOKEN_COUNTS, CostSums, GenerateResponse, Message, ToolLoop, Usage
+from ..schema import TOKEN_COUNTS, CostSums, Message, ToolLoop, Usage
 from ..schema.reprs import Immutable
 
 _NO_USAGE = Usage()
@@ -19,8 +19,9 @@ class SessionExchange(Immutable):
     """A question and its answer, with the tool calls between them; or messages that were added.
 
     `asked` is the number of messages of the question. `usage`, `cost` and `estimated_cost` are those of the response,
-    `calls` the requests of it whose cost is in them. With `partial`, the call failed or was left, and this is what had
-    arrived. `loop` is the state of a tool loop that can go on: calls wait for an answer, or the process was lost.
+    `calls` the requests of it whose cost is in them; `saved_cost` is what answers of caches saved. With `partial`, the
+    call failed or was left, and this is what had arrived. `loop` is the state of a tool loop that can go on: calls wait
+    for an answer, or the process was lost.
     """
 
     number: int
@@ -30,6 +31,7 @@ class SessionExchange(Immutable):
     calls: int = 0
     cost: Decimal | None = None
     estimated_cost: Decimal | None = None
+    saved_cost: Decimal | None = None
     provider: str | None = None
     model: str | None = None
     partial: bool = False
@@ -61,6 +63,7 @@ class SessionExchange(Immutable):
             calls=self.calls + after.calls,
             cost=_added(self.cost, after.cost),
             estimated_cost=_added(self.estimated_cost, after.estimated_cost),
+            saved_cost=_added(self.saved_cost, after.saved_cost),
             tokens=self.tokens + after.tokens,
         )
 
@@ -201,16 +204,13 @@ class SessionHistory:
         self._charge(spent, 1)
 
     def _charge(self, exchange: SessionExchange, sign: int) -> None:
+        spent = _cost_of(exchange)
         if sign > 0:
             self.usage += exchange.usage
-        else:
-            self.usage = _difference(self.usage, exchange.usage)
-        spent = cost_of(exchange)
-        if sign > 0:
             self.cost += spent
         else:
-            known, estimated = self.cost.known - spent.known, self.cost.estimated - spent.estimated
-            self.cost = CostSums(known, estimated, self.cost.unknown - spent.unknown)
+            self.usage = _difference(self.usage, exchange.usage)
+            self.cost = self.cost.without(spent)
 
     def _take_in(self, exchange: SessionExchange) -> None:
         self.context = (*self.context, *exchange.messages)
@@ -251,9 +251,9 @@ def sum_of(usages: Iterable[Usage]) -> Usage:
     return Usage(**cast("dict[str, Any]", totals))
 
 
-def cost_of(charged: SessionExchange | GenerateResponse[Any]) -> CostSums:
-    """Returns the cost of an exchange or of a response; nothing for messages that were added."""
-    return CostSums.of_call(charged) if not isinstance(charged, SessionExchange) or charged.calls else CostSums()
+def _cost_of(exchange: SessionExchange) -> CostSums:
+    """Returns the cost of an exchange; nothing for messages that were added."""
+    return CostSums.of_call(exchange) if exchange.calls else CostSums()
 
 
 def _difference(total: Usage, other: Usage) -> Usage:

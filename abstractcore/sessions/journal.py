@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,10 +25,11 @@ class SessionJournal:
         self._file = file
         self._context = context
         self._is_over = False
+        self._lock = threading.Lock()
 
     def end(self) -> None:
         """Ends the call of the loop: what a thread that was left behind would note later is refused."""
-        with self._file.lock:
+        with self._lock:
             self._is_over = True
 
     def open(self) -> Iterable[JournalEntry]:
@@ -44,7 +46,7 @@ class SessionJournal:
         context = self._context()
         written = _with_loop(entry, lambda loop: without_context(loop, context))
         try:
-            with self._file.lock:
+            with self._lock:
                 if self._is_over:
                     raise JournalError("the call of this loop has ended.")
                 self._file.note(written)

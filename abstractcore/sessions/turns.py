@@ -282,6 +282,7 @@ class SessionTurn:
             calls=len(response.steps),
             cost=response.cost,
             estimated_cost=response.estimated_cost,
+            saved_cost=response.costs.saved or None,
             provider=response.provider,
             model=response.model,
             tokens=self._settings.tokens_of(messages),
@@ -328,34 +329,44 @@ class SessionTurn:
         return self._call.messages[-1:] if self._call is not None and self._room.has_question else ()
 
     def _keep_partial(self, error: BaseException | None, partial: ModelReply | None, loop: ToolLoop | None) -> None:
-        state, settings = self._state, self._settings
-        if self._resumed is None and settings.keep_partial and self._call is not None:
-            loop = loop or getattr(error, "loop", None)
-            arrived = partial or getattr(error, "partial", None)
-            answer = [*_arrived_messages(arrived, loop)]
-            if answer:
-                question = self._question
-                messages = (*question, *answer)
-                usage = loop.usage if loop is not None else arrived.usage if arrived is not None else Usage()
-                number = state.history.next_number
-                exchange = SessionExchange(
-                    number,
-                    messages,
-                    asked=len(question),
-                    provider=settings.llm.provider,
-                    model=settings.llm.model,
-                    partial=True,
-                    tokens=settings.tokens_of(messages),
-                    usage=usage,
-                    calls=1,
-                )
-                self._add(exchange)
-                settings.meter.forget()
-        if self._resumed is None and state.file is not None:
+        state = self._state
+        exchange = self._partial_exchange(error, partial, loop) if self._settings.keep_partial else None
+        if exchange is not None:
+            self._add(exchange)
+            self._settings.meter.forget()
+        if state.file is not None and (self._resumed is None or exchange is not None):
             if state.unwritten:
                 state.write()
             else:
                 state.file.forget_loop()
+
+    def _partial_exchange(
+        self, error: BaseException | None, partial: ModelReply | None, loop: ToolLoop | None
+    ) -> SessionExchange | None:
+        """Returns the exchange of what had arrived; None if nothing had. A resumed loop that is as before goes on."""
+        settings, resumed = self._settings, self._resumed
+        before = None if resumed is None else resumed.loop
+        loop = loop or getattr(error, "loop", None) or before
+        arrived = partial or getattr(error, "partial", None)
+        answer = [*_arrived_messages(arrived, loop)]
+        if answer in ([], [*_arrived_messages(None, before)]) or (resumed is None and self._call is None):
+            return None
+        question = self._question if resumed is None else resumed.question
+        messages = (*question, *answer)
+        return SessionExchange(
+            self._state.history.next_number if resumed is None else resumed.number,
+            messages,
+            asked=len(question),
+            usage=loop.usage if loop is not None else arrived.usage if arrived is not None else Usage(),
+            calls=1,
+            cost=None if loop is None else loop.cost,
+            estimated_cost=None if loop is None else loop.estimated_cost,
+            saved_cost=None if loop is None else loop.costs.saved or None,
+            provider=settings.llm.provider,
+            model=settings.llm.model,
+            partial=True,
+            tokens=settings.tokens_of(messages),
+        )
 
 
 _QUESTION = (Message.user("?"),)

@@ -74,7 +74,9 @@ class SessionView(NotCopied):
 
     @property
     def cost(self) -> schema.CostSums:
-        """What all calls have cost, in US dollars: `known`, `estimated`, and the number of those that are `unknown`."""
+        """What all calls have cost, in US dollars: `known`, `estimated`, the number of those that are `unknown`, and
+        what caches have `saved`.
+        """
         return self._state.history.cost
 
     @property

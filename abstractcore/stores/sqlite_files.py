@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from ..errors import AbstractCoreError
 from ..private_files import private
 
 Connection: TypeAlias = sqlite3.Connection
 _BUSY_SECONDS: Final = 30.0
+_FAILURES: Final = (OSError, ValueError, sqlite3.Error)
+"""What opening a file raises; `ValueError` for a path with a null character."""
+_of_other_processes: Final = list[Connection]()
+"""Connections of the process that this one was forked from: SQLite requires that they are not even closed here."""
 
 
 @dataclass(frozen=True, slots=True)
 class SQLiteFileKind:
     """What a file is: `noun` in messages, `application` the id in its header, by which `file` and others know it, the
-    `version` of its `tables`, and the class of errors.
+    `version` of its `tables`, the class of errors, and the hint for a damaged file. `pragmas` are those of each
+    connection, beside the common ones.
     """
 
     noun: str
@@ -29,124 +34,180 @@ class SQLiteFileKind:
     version: int
     tables: str
     error: type[AbstractCoreError]
+    repair: str
+    pragmas: tuple[str, ...] = ()
+
+
+class _Opened(NamedTuple):
+    """A connection, for one thread at a time, in the process that has opened it."""
+
+    connection: Connection
+    lock: threading.RLock
+    process: int
 
 
 class SQLiteFile:
     """A file of a kind, readable for its owner only, which is made if it is missing. Several threads and processes may
-    use it at once; a forked child opens it for itself.
+    use it at once; a forked child opens it for itself. With `read_only`, the file must exist, and is not changed.
 
     Methods block. They raise errors of the kind for a file that cannot be used, whose messages name it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], kind: SQLiteFileKind) -> None:
+    def __init__(self, path: str | os.PathLike[str], kind: SQLiteFileKind, *, read_only: bool = False) -> None:
         self.path = Path(path)
         self._kind = kind
-        self._lock = threading.RLock()
+        self._read_only = read_only
         self._closed = False
-        self._process = os.getpid()
-        self._connection: Connection | None = self._opened()
+        try:
+            self._place = Path(os.path.realpath(path))  # wherever the process goes
+        except _FAILURES as error:
+            raise self._error("opened", error) from None
+        self._opened = self._open()
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
         """A transaction that only reads: it sees one state of the file."""
-        with self._working("read", "BEGIN") as connection:
+        with self._connected("read") as connection, _transaction(connection, "BEGIN"):
             yield connection
 
     @contextmanager
-    def writing(self) -> Generator[Connection]:
+    def writing(self, *, flush: bool = False) -> Generator[Connection]:
         """A transaction that writes all or nothing, after those of other processes. It survives the death of the
-        process; of the machine, the last ones may be missing.
+        process; with `flush`, which takes milliseconds, that of the machine too. Without it, the last ones may be
+        missing then.
         """
-        with self._working("written", "BEGIN IMMEDIATE") as connection:
-            yield connection
+        with self._connected("written") as connection:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if flush else 'NORMAL'}")
+            with _transaction(connection, "BEGIN IMMEDIATE"):
+                yield connection
+
+    def copy_to(self, path: str | os.PathLike[str], change: Callable[[Connection], None]) -> None:
+        """Copies the file to a new one, and changes that. The copy is on the disk when this returns."""
+        target = Path(path)
+        with self._connected("copied") as connection:
+            os.close(private(str(target), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+            copy = sqlite3.connect(target)
+            try:
+                copy.execute("PRAGMA synchronous = OFF")  # flushed once, below
+                connection.backup(copy)
+                with copy:
+                    change(copy)
+            finally:
+                copy.close()
+            with open(target, "rb+") as written:
+                os.fsync(written.fileno())
+
+    def check_open(self) -> None:
+        """Raises an error of the kind if the file was closed."""
+        if self._closed:
+            raise self._kind.error(f"{self.path} is closed.", hint="Open it again.")
 
     def close(self) -> None:
         """Closes the file. May be called again."""
-        with self._lock:
-            self._closed = True
-            connection, self._connection = self._connection, None
-            if connection is not None and os.getpid() == self._process:
-                with suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
-                    connection.close()
+        self._closed = True
+        connection, lock, process = self._opened
+        if process != os.getpid():
+            _of_other_processes.append(connection)
+            return
+        with lock, suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
+            connection.close()
 
     def __repr__(self) -> str:
         return f"SQLiteFile({str(self.path)!r})"
 
     @contextmanager
-    def _working(self, verb: str, begin: str) -> Generator[Connection]:
-        with self._lock:
+    def _connected(self, verb: str) -> Generator[Connection]:
+        """Yields the connection, for one thread at a time."""
+        self.check_open()
+        opened = self._opened
+        if opened.process != os.getpid():
+            _of_other_processes.append(opened.connection)
+            opened = self._opened = self._open()
+        with opened.lock:
+            self.check_open()
             try:
-                connection = self._current()
-                connection.execute(begin)
-                try:
-                    yield connection
-                    connection.execute("COMMIT")
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has ended the transaction already
-                        connection.execute("ROLLBACK")
-                    raise
-            except sqlite3.Error as error:
-                raise self._error(f"cannot be {verb}", error) from None
+                yield opened.connection
+            except (OSError, sqlite3.Error) as error:
+                raise self._error(verb, error) from None
 
-    def _current(self) -> Connection:
-        if self._closed:
-            raise self._kind.error(f"{self.path} was closed.", hint="Open it again.")
-        if os.getpid() != self._process or self._connection is None:
-            self._process = os.getpid()
-            self._connection = self._opened()  # SQLite's connections do not survive a fork; the parent's is left alone
-        return self._connection
-
-    def _opened(self) -> Connection:
-        connection: Connection | None = None
+    def _open(self) -> _Opened:
         try:
+            connection = self._connect()
+        except _FAILURES as error:
+            raise self._error("opened", error) from None
+        return _Opened(connection, threading.RLock(), os.getpid())
+
+    def _connect(self) -> Connection:
+        mode = "rw"
+        if not self._read_only:
             with suppress(FileExistsError):
-                os.close(private(str(self.path), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-            uri = f"{self.path.resolve().as_uri()}?mode=rw"
-            connection = sqlite3.connect(
-                uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
-            )
-            self._check_or_make(connection)
-        except (OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
-            raise self._error("cannot be opened", error) from None
+                os.close(private(str(self._place), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        elif not self._place.exists():
+            raise self._kind.error(f"{self.path} does not exist.")
+        elif _has_log(self._place):
+            mode = "ro"  # else the log would be taken into the file at the end
+        uri = f"{self._place.as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
+        )
+        try:
+            self._check(connection)
+            if self._read_only:  # one that could write removes the files that SQLite makes beside it for reading
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                self._prepare(connection)
         except BaseException:
-            if connection is not None:
-                connection.close()
+            connection.close()
             raise
         return connection
 
-    def _check_or_make(self, connection: Connection) -> None:
+    def _check(self, connection: Connection) -> None:
+        """Raises an error of the kind for a file of another one, or of a later version."""
         kind = self._kind
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application != kind.application and tables:
+        application, version, tables = (
+            connection.execute(statement).fetchone()[0]
+            for statement in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        )
+        if application != kind.application and (tables or self._read_only):
             raise kind.error(f"{self.path} is no {kind.noun}.", hint="Give the path of a new file.")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        if version > kind.version or (tables and version != kind.version):
+            message = f"{self.path} has version {version}: this release reads version {kind.version}."
+            hint = "Install a later release of AbstractCore." if version > kind.version else kind.repair
+            raise kind.error(message, hint=hint)
+
+    def _prepare(self, connection: Connection) -> None:
+        """Sets how the connection works, and makes the tables of a new file."""
+        kind = self._kind
+        for pragma in (*kind.pragmas, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        with _transaction(connection, "BEGIN IMMEDIATE"):  # another process may make them now
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 connection.execute(f"PRAGMA application_id = {kind.application}")
                 connection.execute(f"PRAGMA user_version = {kind.version}")
                 for statement in filter(str.strip, kind.tables.split(";")):
                     connection.execute(statement)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > kind.version:
-            message = f"{self.path} has version {version}: this release reads version {kind.version}."
-            raise kind.error(message, hint="Install a later release of AbstractCore.")
 
-    def _error(self, what: str, error: OSError | sqlite3.Error) -> AbstractCoreError:
-        if isinstance(error, OSError):
-            return self._kind.error(f"{self.path} {what}: {error.strerror or error}.")
-        if isinstance(error, sqlite3.OperationalError):
-            return self._kind.error(f"{self.path} {what}: {error}.")
-        noun = self._kind.noun
-        hint = f"Give the path of another file, or remove this one and make the {noun} anew."
-        return self._kind.error(f"{self.path} is damaged, or no {noun}: {error}.", hint=hint)
+    def _error(self, verb: str, error: Exception) -> AbstractCoreError:
+        kind, reason = self._kind, getattr(error, "strerror", None) or str(error)
+        if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            return kind.error(f"{self.path} is damaged, or no {kind.noun}: {reason}.", hint=kind.repair)
+        return kind.error(f"{self.path} cannot be {verb}: {reason}.")
+
+
+@contextmanager
+def _transaction(connection: Connection, begin: str) -> Generator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # a full disk has ended the transaction already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _has_log(path: Path) -> bool:
+    """Returns whether changes are beside a file that are not in it: another process has it open, or has crashed."""
+    with suppress(FileNotFoundError):
+        return path.with_name(f"{path.name}-wal").stat().st_size > 0
+    return False

@@ -13,14 +13,18 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore import (
+    BadRequestError,
     InvalidInputError,
     MediaError,
     Message,
     ModelReply,
+    ServerError,
     Session,
+    Suspend,
     ToolCall,
     ToolPolicy,
     UnknownProviderError,
+    Usage,
     create_llm,
     tool,
 )
@@ -80,7 +84,7 @@ class Chat:
     def __init__(self, replies: list[Any], path: Path | None = None, tools: Toolbox | None = None) -> None:
         self._connections = connections(quiet=True)
         services = self._connections.__enter__()
-        llm = create_llm("scripted", replies=replies, services=services)
+        llm = create_llm("scripted", replies=replies, services=services, max_retries=0)
         toolbox = tools or Toolbox()
         options: dict[str, Any] = {"tools": toolbox.tools, "run_tools": toolbox.run_tools, "keep_partial": True}
         session = llm.session(**options) if path is None else Session.open(path, llm, **options)
@@ -291,6 +295,63 @@ def test_answer_that_waited_when_the_chat_ended_is_resumed_or_left_out(chatting,
             assert "not run: cancelled" in str(chat.state.session.messages[6].parts)
         assert bought == [1]
         chat.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [(ServerError("down", status=500), ["user", "assistant", "tool"]), (BadRequestError("no", status=400), [])],
+)
+@pytest.mark.parametrize("resumes", [False, True])
+def test_resumed_answer_that_fails_is_kept_unless_it_was_refused(chatting, monkeypatch, error, kept, resumes):
+    @tool
+    def buy() -> str:
+        """Buys."""
+        return "bought"
+
+    answers = iter(["y"])
+
+    def ask_line(prompt: str) -> str:
+        if resumes and not interrupted:
+            interrupted.append(prompt)
+            raise KeyboardInterrupt
+        return next(answers)
+
+    interrupted: list[str] = []
+    policy = ToolPolicy(approve=lambda pending: Suspend())
+    monkeypatch.setattr("abstractcore_cli.toolbox.can_ask", lambda: True)
+    monkeypatch.setattr("abstractcore_cli.toolbox.ask_line", ask_line)
+    chat = chatting(ModelReply((ToolCall("c", "buy"),)), error, "Else.", tools=Toolbox([buy], policy, [buy.spec]))
+    if resumes:
+        chat.type("Buy it.")
+        assert chat.state.session.loop is not None
+    with pytest.raises(type(error)):
+        chat.type("/resume" if resumes else "Buy it.")
+    assert [message.role for message in chat.state.session.messages] == kept
+    chat.type("What else?")
+    assert [message.role for message in chat.state.session.messages] == [*kept, "user", "assistant"]
+
+
+def test_stopped_question_of_a_tool_waits_until_another_question_is_asked(chatting, monkeypatch):
+    @tool
+    def buy() -> str:
+        """Buys."""
+        return "bought"
+
+    def stop(prompt: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("abstractcore_cli.toolbox.can_ask", lambda: True)
+    monkeypatch.setattr("abstractcore_cli.toolbox.ask_line", stop)
+    policy = ToolPolicy(approve=lambda pending: Suspend())
+    reply = ModelReply((ToolCall("c", "buy"),), usage=Usage(input=7, output=1))
+    chat = chatting(reply, "Else.", tools=Toolbox([buy], policy, [buy.spec]))
+    chat.type("Buy it.")
+    session = chat.state.session
+    assert session.loop is not None
+    chat.type("What else?")
+    assert "not run: cancelled" in str(session.messages[2].parts)
+    assert [exchange.number for exchange in session.exchanges] == [1, 2]
+    assert session.exchanges[0].usage.input == 7
 
 
 def test_piped_chat_goes_on_and_its_lines_are_questions(folder: Path, capsys):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
+from abstractcore.sessions import SessionExchange
 
 from ..asking import summary, write_stream
 from ..plugins import ConnectionArguments
@@ -48,9 +49,7 @@ class ChatSession:
 
     def ask(self, text: str) -> None:
         """Asks a question, with the files that were added for it, and prints the answer."""
-        loop = self.session.loop
-        if loop is not None and loop.pending:
-            self._replace_last(_closed(loop).messages)
+        self._cancel_waiting_calls()
         files, self.files = self.files, []
         self._answer(self.session.stream(text, media=files))
 
@@ -62,13 +61,13 @@ class ChatSession:
         self._answer(self.session.resume(self.tools.answers(loop.pending), stream=True))
 
     def _answer(self, stream: abstractcore.Stream[Any]) -> None:
-        before = len(self.session.exchanges)
+        before = self.session.exchanges[-1:]
         while True:
             with stream:
                 try:
                     write_stream(stream, self.connection.quiet)
                 except KeyboardInterrupt:
-                    self._stop(stream)
+                    note("stopped")
                     return
                 except abstractcore.AbstractCoreError as error:
                     stream.close()
@@ -81,8 +80,6 @@ class ChatSession:
                 stream = self.session.resume(self.tools.answers(response.pending), stream=True)
             except KeyboardInterrupt:
                 note("stopped")
-                assert response.loop is not None
-                self._replace_last(_closed(response.loop).messages)
                 return
         if is_final(response):
             write(f"{final_result(response)}\n")
@@ -90,42 +87,16 @@ class ChatSession:
             for remark in summary(response):
                 note(remark)
 
-    def _stop(self, stream: abstractcore.Stream[Any]) -> None:
-        """Keeps what had arrived of an answer that the user has stopped."""
-        messages = _messages_so_far(stream)
-        note("stopped")
-        if self.session.loop is not None:
-            self._replace_last(messages)
-
-    def _settle(self, error: abstractcore.AbstractCoreError, before: int) -> None:
-        """Keeps what had arrived of an answer that failed, unless the conversation itself may have been refused."""
-        exchanges = self.session.exchanges
-        if self.session.loop is not None:
-            loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)
-            self._replace_last(loop.messages if loop is not None and error.retryable else ())
-        elif len(exchanges) > before and exchanges[-1].partial and not error.retryable:
+    def _settle(self, error: abstractcore.AbstractCoreError, before: Sequence[SessionExchange]) -> None:
+        """Leaves out what had arrived of an answer that failed, if the conversation itself may have been refused."""
+        last = self.session.exchanges[-1:]
+        if last and last[0].partial and not error.retryable and not (before and before[0] is last[0]):
             self.session.undo()
 
-    def _replace_last(self, messages: Sequence[abstractcore.Message]) -> None:
-        """Puts other messages in place of the last answer; without any, its question is left out too."""
-        question = self.session.exchanges[-1].question
-        self.session.undo()
-        if messages:
-            self.session.add(*question, *messages)
+    def _cancel_waiting_calls(self) -> None:
+        """Answers calls of tools that wait: another question is asked."""
+        from abstractcore.tools import close_loop
 
-
-def _closed(loop: abstractcore.ToolLoop) -> abstractcore.ToolLoop:
-    """Returns a loop whose waiting calls are answered as cancelled."""
-    from abstractcore.tools import close_loop
-
-    return close_loop(loop, "cancelled", "cancelled")
-
-
-def _messages_so_far(stream: abstractcore.Stream[Any]) -> list[abstractcore.Message]:
-    """Returns the messages of an answer that was stopped: the rounds of its tools, and its text so far."""
-    stream.close()
-    loop = stream.loop
-    latest = loop.replies[-1] if loop is not None and loop.replies else None
-    text = "" if stream.partial is latest else stream.partial.text
-    done = [] if loop is None else [*loop.messages]
-    return [*done, abstractcore.Message.assistant(text)] if text.strip() else done
+        loop = self.session.loop
+        if loop is not None and loop.pending:
+            self.session.add(close_loop(loop, "cancelled", "cancelled").messages[-1])

@@ -74,6 +74,7 @@ def _facts(summary: SessionSummary) -> dict[str, Any]:
         "cached_tokens": summary.usage.cached,
         "cost": f"{summary.cost.known:f}",
         "estimated_cost": f"{summary.cost.estimated:f}",
+        "saved_cost": f"{summary.cost.saved:f}",
         "calls_of_unknown_cost": summary.cost.unknown,
         "last_used": summary.last_used,
     }

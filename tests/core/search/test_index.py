@@ -408,7 +408,7 @@ def test_a_closed_index_says_so_and_its_file_is_private(tmp_path, llm):
     assert stat.S_IMODE((tmp_path / "i.db").stat().st_mode) == 0o600
     index.close()
     index.close()
-    with pytest.raises(SearchIndexError, match="was closed"):
+    with pytest.raises(SearchIndexError, match="is closed"):
         index.search("apples")
 
 

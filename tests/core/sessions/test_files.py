@@ -208,13 +208,14 @@ class _FullDisk:
 def test_exchange_of_a_full_disk_is_in_memory_and_written_later(path: Path):
     with Session.open(path, scripted("one", "two")) as session:
         file: Any = session._state.file  # pyright: ignore[reportPrivateUsage]
-        real, file._connection = file._connection, _FullDisk(file._connection)
+        real = file._file._opened
+        file._file._opened = real._replace(connection=_FullDisk(real.connection))
         with pytest.raises(SessionError, match=r"disk is full\..* in the session's memory") as failed:
             session.ask("first")
         assert failed.value.response is not None
         assert failed.value.response.content == "one"
         assert [message.text for message in session.messages] == ["first", "one"]
-        file._connection = real
+        file._file._opened = real
         session.ask("second")
     with Session.open(path, scripted()) as session:
         assert [message.text for message in session.messages] == ["first", "one", "second", "two"]
@@ -261,7 +262,7 @@ def statement(sql: str) -> Callable[[Path], None]:
     [
         (cut, "is damaged"),
         (overwrite, "is damaged"),
-        (not_sqlite, "is damaged: file is not a database"),
+        (not_sqlite, "is damaged, or no session: file is not a database"),
         (other_database, "is no session"),
         (statement("PRAGMA user_version = 2"), "has version 2: this release reads version 1"),
         (statement("UPDATE messages SET message = '{' WHERE exchange = 3"), "is damaged"),
