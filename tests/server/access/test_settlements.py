@@ -189,7 +189,7 @@ def test_ended_rounds_count_for_every_limit(served: Served, store: Store, ledger
 
 def test_the_walk_has_every_ending_and_every_limit():
     dollars = ("usd_per_day", "usd_per_month")
-    assert (len(ENDINGS), len(ROUNDS), len(limits_of(1))) == (85, 4, len(fields(KeyLimits)) - len(dollars))
+    assert (len(ENDINGS), len(ROUNDS), len(limits_of(1))) == (88, 4, len(fields(KeyLimits)) - len(dollars))
 
 
 def test_answers_that_the_limit_has_no_room_for_cancel_those_that_were_sent(
