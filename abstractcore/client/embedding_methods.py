@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack, cast
 
-from ..catalogue.catalogue import FileCatalogue
 from ..concurrency import drive
 from ..embeddings.options import VectorOptions
 from ..errors import InvalidInputError, UnsupportedOptionError
@@ -43,6 +42,11 @@ class EmbeddingMethods(DecisionMethods):
         @property
         def members(self) -> Sequence[Any]:
             """The LLMs that calls are shared among."""
+            ...
+
+        @property
+        def profile(self) -> ModelProfile:
+            """What is known of the model."""
             ...
 
     @takes(VectorOptions)
@@ -205,7 +209,7 @@ class EmbeddingMethods(DecisionMethods):
         """Returns the vectors of texts as `embed` does, in sync or in async calls: for the purpose, if the model knows
         it, and of length 1; texts that are too long are cut.
         """
-        known = ((self._embedder() or self)._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+        known = (self._model_for(EMBED).profile.embedding or EmbeddingRules()).named_purposes
         job, request, pipelines = self._embedding(None, purpose if purpose in known else None, True, True, {})
         pipeline = pipelines.sync if sync else pipelines.asynchronous
         return request.interruptible(job.embed(pipeline, texts), pipeline)
@@ -216,13 +220,14 @@ class EmbeddingMethods(DecisionMethods):
         """Returns what embeds with these settings, the request that all of its requests are like, and the pipelines of
         the model.
         """
-        other = self._embedder()
+        other = self.embedder()
         if other is not None:
             return other._embedding(dimensions, purpose, normalize, truncate, options)
         from ..embeddings.inputs import EmbedInputReader, EmbedSettings
         from ..embeddings.jobs import EmbeddingJob
 
-        profile, name = self._profile_of(EMBED), f"{self.provider}/{self.model}"
+        model = self._model_for(EMBED)
+        profile, name = model.profile, f"{model.provider}/{model.model}"
         settings = EmbedSettings(dimensions, purpose, normalize, truncate).of_model(profile, name)
         rules = profile.embedding
         is_own = rules is not None and dimensions == rules.dimensions
@@ -235,7 +240,7 @@ class EmbeddingMethods(DecisionMethods):
         operation, request = self._operation(EMBED, arguments, options)
         load = self._pipelines.media_loader().load_one
         reader = EmbedInputReader(settings, profile, name, load)
-        cache, place = self._pipelines.embed_cache, self._pipelines.shown()
+        cache, place = self._pipelines.embed_cache, repr(model)
         job = EmbeddingJob(operation, request.prepare, request.timeout, settings, profile, reader, cache, place)
         return job, request, self._pipelines
 
@@ -256,20 +261,21 @@ class EmbeddingMethods(DecisionMethods):
 
             return await rank_by_decisions(pipeline, wanted, ask)
         if method == "embeddings":
-            known = ((self._embedder() or self)._profile_of(EMBED).embedding or EmbeddingRules()).named_purposes
+            known = (self._model_for(EMBED).profile.embedding or EmbeddingRules()).named_purposes
             purposes: list[EmbedPurpose | None] = [each if each in known else None for each in _BOTH]
             (of_query, request, pipelines), (of_documents, _, _) = (
                 self._embedding(None, purpose, True, truncate, options) for purpose in purposes
             )
             pipeline = pipelines.sync if sync else pipelines.asynchronous
             return await request.interruptible(rank_by_vectors(pipeline, wanted, of_query, of_documents), pipeline)
-        rules, name = self._profile_of(RERANK).reranking, f"{self.provider}/{self.model}"
+        model = self._model_for(RERANK)
+        rules, name = model.profile.reranking, f"{model.provider}/{model.model}"
         arguments = {"query": wanted.query, "documents": ("-",), "top": None, "truncate": truncate}
         operation, request = self._operation(RERANK, arguments, options)
         job = RerankJob(operation, request.prepare, request.timeout, rules, name, truncate)
         return await request.interruptible(job.rank(pipeline, wanted), pipeline)
 
-    def _embedder(self) -> EmbeddingMethods | None:
+    def embedder(self) -> Self | None:
         """Returns the LLM of the provider's model for vectors, where the user has named no model; None for this one."""
         pipelines = self._pipelines
         name = None if pipelines.members else pipelines.session.embedding_model
@@ -281,13 +287,14 @@ class EmbeddingMethods(DecisionMethods):
             pipelines.embedder = pipelines.embedder or made
         return pipelines.embedder
 
-    def _profile_of(self, operation: str) -> ModelProfile:
-        """Returns what is known of the model, in a group of the first one that has the operation."""
+    def _model_for(self, operation: str) -> Self:
+        """Returns the LLM whose model has the operation: in a group the first one, for vectors that of `embedder`."""
         for each in self.members:
-            transpiler = each.transpiler
+            model: Any = (each.embedder() if operation == EMBED else None) or each
+            transpiler = model.transpiler
             if isinstance(transpiler, HasOperations) and operation in transpiler.operations:
-                return each.profile
-        return self._pipelines.session.profile
+                return model
+        return self.members[0]
 
     def _operation(self, name: str, arguments: dict[str, Any], options: Any) -> tuple[Any, PreparedRequest]:
         """Returns an operation and its request; raises `UnsupportedOptionError` with models that have it."""
@@ -311,7 +318,9 @@ class EmbeddingMethods(DecisionMethods):
         hint = f"Use a model that does: {', '.join(found)}." if found else error.hint
         if name == RERANK:
             hint = f"{hint} Or rank by this model: method='embeddings' or method='llm'."
-        return UnsupportedOptionError(f"{self.provider}/{self.model} does not {what}.", hint=hint)
+        names = [f"{each.provider}/{each.model}" for each in self.members]
+        verb = "does" if len(names) == 1 else "do"
+        return UnsupportedOptionError(f"{' and '.join(names)} {verb} not {what}.", hint=hint)
 
 
 _BOTH: Final[tuple[EmbedPurpose, EmbedPurpose]] = ("query", "document")
@@ -322,6 +331,8 @@ _MOST_NAMES: Final = 8
 
 def _models_with(fact: str, catalogue: ModelCatalogue) -> list[str]:
     """Returns a model of each provider, some of them, for which a fact is known. Reads the files of all providers."""
+    from ..catalogue.catalogue import FileCatalogue
+
     found: list[str] = []
     if isinstance(catalogue, FileCatalogue):
         for provider in catalogue.providers:

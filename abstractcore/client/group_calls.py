@@ -16,7 +16,7 @@ from ..errors import (
     MemberFailure,
     UnsupportedOptionError,
 )
-from ..ports import Answer, BilledResponse, CallContext, CallEnd, MeteredStream, OperationResult
+from ..ports import EMBED, Answer, BilledResponse, CallContext, CallEnd, MeteredStream, OperationResult
 from ..ports.middleware import call_in
 from ..routing import RoutedCall, Router
 from ..schema import CallWarning, ModelCall, ModelReply
@@ -55,7 +55,8 @@ class _GroupCall:
     def __init__(
         self, members: Mapping[int, GroupMember], router: Router[LLM], context: CallContext, *, sync: bool
     ) -> None:
-        self._members = members
+        name = context.operation.name
+        self._members = {key: each.for_operation(name) for key, each in members.items()} if name == EMBED else members
         self._router = router
         self._context = context
         self._sync = sync
@@ -92,17 +93,17 @@ class _GroupCall:
         return next((each.llm.model for each in self._members.values() if each.has_operation(operation)), None)
 
     async def _ask(self, llm: LLM, is_last: bool) -> tuple[Answer, CallContext]:
-        if self._only_model not in (None, llm.model):
+        member, routing = self._members[id(llm)], self._router.routing
+        if self._only_model not in (None, member.llm.model):
             raise UnsupportedOptionError(f"{self._operation.name!r} is an operation of {self._only_model} here.")
         context = self._branch() if self._has_branches else self._context
         self._restore(context)
-        member, routing = self._members[id(llm)], self._router.routing
         try:
             answer = await member.answer(
                 context, self._given, self._headers, routing.member_timeout, sync=self._sync, is_last=is_last
             )
         except AbstractCoreError as error:
-            error.provider, error.model = error.provider or llm.provider, error.model or llm.model
+            error.provider, error.model = error.provider or member.llm.provider, error.model or member.llm.model
             context.secrets.error(error)
             raise
         if "refusal" in routing.named and not is_last:
@@ -189,7 +190,7 @@ class _GroupCall:
         """Returns the warning for an answer of a member that was not the first one."""
         if routed.member is routed.first:
             return None
-        first, member = routed.first, routed.member
+        first, member = self._members[id(routed.first)].llm, self._members[id(routed.member)].llm
         sent, requested = f"{member.provider}/{member.model}", f"{first.provider}/{first.model}"
         why = "; ".join(map(_reason, routed.failures)) or f"{requested} was late"
         message = self._context.secrets.text(f"{routed.name} answered: {why}")

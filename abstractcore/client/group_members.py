@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import UnsupportedOptionError
-from ..ports import Answer, AnyInput, CallContext, HasOperations, Operation
+from ..ports import EMBED, Answer, AnyInput, CallContext, HasOperations, Operation
 from ..ports.middleware import call_in
 from ..schema import CallInput, Message, ModelCall
 from ..schema.reprs import with_valid
@@ -69,6 +69,13 @@ class GroupMember:
         """The defaults of the LLM as a call; None if there are none."""
         options = {name: value for name, value in self._preparer.defaults.items() if name not in _NOT_IN_CALLS}
         return call_of_defaults(options) if options else None
+
+    def for_operation(self, name: str) -> GroupMember:
+        """Returns the member that has an operation: for vectors the provider's model for them, where the user has named
+        none.
+        """
+        embedder = self.llm.embedder() if name == EMBED else None
+        return self if embedder is None else embedder.as_member()
 
     async def answer(
         self,

@@ -155,7 +155,7 @@ class GroupPipelines(Pipelines):
         failure: UnsupportedOptionError | None = None
         for each in self.group_members:
             try:
-                return each.pipelines.find_operation(name)
+                return each.for_operation(name).pipelines.find_operation(name)
             except UnsupportedOptionError as error:
                 failure = failure or error
         assert failure is not None

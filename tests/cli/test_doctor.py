@@ -54,6 +54,7 @@ def test_of_a_new_user_nothing_is_wrong(home: Path):
     assert found["configuration", "config.toml"]["fix"] == "abstractcore config edit"
     weights = found["weights", "smollm2-135m-instruct"]
     assert (weights["state"], weights["fix"]) == ("missing", "abstractcore models pull smollm2-135m-instruct")
+    assert found["weights", "all-minilm-l6-v2"]["fix"] == "abstractcore models pull all-minilm-l6-v2"
     assert str(home) in found["disk", "cache"]["detail"]
     table = CliRunner().invoke(app, ["doctor"])
     assert (table.exit_code, table.stderr) == (0, "Nothing is wrong.\n")

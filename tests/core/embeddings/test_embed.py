@@ -460,13 +460,22 @@ def test_provider_without_embeddings_says_what_it_has():
         create_llm("anthropic/claude-opus-5-5", api_key="k").embed(["a"])
 
 
+def test_group_without_embeddings_names_its_models():
+    services = Services(environment={"ANTHROPIC_API_KEY": "k"})
+    llm = create_llm(["anthropic/claude-opus-5-5", "anthropic/claude-sonnet-4-6"], services=services)
+    expected = "anthropic/claude-opus-5-5 and anthropic/claude-sonnet-4-6 do not embed"
+    with pytest.raises(UnsupportedOptionError, match=expected) as caught:
+        llm.embed(["a"])
+    assert "/text-embedding-3-" in str(caught.value)
+
+
 def test_llm_without_a_model_embeds_by_the_embedded_one_for_that():
     llm = create_llm(tags={"job": "nightly"})
-    embedder_of_it = llm._embedder()
+    embedder_of_it = llm.embedder()
     assert embedder_of_it is not None
     assert embedder_of_it.model == "all-minilm-l6-v2"
-    assert llm._embedder() is embedder_of_it
-    assert create_llm("local", model="smollm2-135m-instruct")._embedder() is None
+    assert llm.embedder() is embedder_of_it
+    assert create_llm("local", model="smollm2-135m-instruct").embedder() is None
     llm.close()
     with pytest.raises(ConfigurationError, match="closed"):
         llm.embed(["a"])

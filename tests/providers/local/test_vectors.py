@@ -106,6 +106,46 @@ def test_text_that_is_cut_is_reported_and_has_the_vector_of_its_beginning(llm: L
     assert np.abs(found.vectors[1] - beginning.vectors[0]).max() < 1e-5
 
 
+@pytest.fixture(params=["auto", "group", "group with the model itself", "group with another first"])
+def group(request: pytest.FixtureRequest, models: FileModelStore, tmp_path: Path) -> Any:
+    """Groups with a member that names no model, of which the first one cannot be asked for vectors."""
+    configuration = tmp_path / "config.toml"
+    configuration.write_text('[auto]\nmodels = ["local"]\n')
+    services = Services(
+        models=models, environment={"ABSTRACTCORE_CONFIG": str(configuration), "ANTHROPIC_API_KEY": "k"}
+    )
+    names: Any = {
+        "auto": "auto",
+        "group": ["local"],
+        "group with the model itself": ["local", MODEL],
+        "group with another first": ["anthropic/claude-opus-5-5", "local"],
+    }
+    llm = create_llm(names[request.param], services=services, embed_cache=str(tmp_path / "vectors.db"))
+    yield llm
+    llm.close()
+    services.close()
+
+
+def test_group_embeds_by_the_embedded_embedding_model(call_style: CallStyle, group: LLM, llm: LLM):
+    found = embedded(call_style, group, TEXTS[:2], purpose="query")
+    assert np.array_equal(found.vectors, llm.embed(TEXTS[:2]).vectors)
+    assert (found.provider, found.model, found.dimensions) == ("local", "all-minilm-l6-v2", 384)
+    assert {warning.requested for warning in found.warnings} <= {"anthropic/claude-opus-5-5"}
+    again = embedded(call_style, group, TEXTS[:2], purpose="query")
+    assert again.cache_hits == 2
+    ranked = group.rerank("feline", TEXTS[:2], method="embeddings")
+    assert [each.index for each in ranked] == [0, 1]
+    with pytest.raises(UnsupportedOptionError, match="local/all-minilm-l6-v2 has no vectors of 5 numbers"):
+        embedded(call_style, group, TEXTS[:1], dimensions=5)
+
+
+def test_closed_group_embeds_nothing(group: LLM):
+    group.embed(["a"])
+    group.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        group.embed(["a"])
+
+
 def test_model_without_a_name_embeds_by_the_embedded_embedding_model(services: Services):
     with create_llm(services=services) as chat, create_llm(MODEL, services=services) as named:
         found = chat.embed(["a cat"])

@@ -314,7 +314,7 @@ def voyage(path: str, body: Any) -> Any:
         usage = {"text_tokens": 3, "image_pixels": 560, "total_tokens": 4}
         return {"object": "list", "data": rows, "model": body["model"], "usage": usage}
     _texts(body["input"], 1000)
-    body = {**body, "input": body["input"]}
+    body = {name: each for name, each in body.items() if each is not None}  # the vendor's client sends null
     found = openai_like(
         path,
         body,

@@ -138,6 +138,33 @@ def test_rerank_has_the_shape_that_servers_of_rerankers_share(http: httpx2.Clien
     assert found["model"] == model
 
 
+def test_client_of_voyage_gets_vectors_and_rankings(http: httpx2.Client, vendors: Mapping[str, EmbeddingServer]):
+    """The requests are those of the package voyageai, version 0.5, which sends null for what is not asked for."""
+    asked = {"input": TEXTS, "model": "voyage/voyage-4", "input_type": "query", "truncation": True}
+    rest = {"output_dtype": None, "output_dimension": 256, "encoding_format": "base64"}
+    made = http.post("/v1/embeddings", json={**asked, **rest}).json()
+    assert [each["embedding"] for each in made["data"]] == [packed(text, 256) for text in TEXTS]
+    assert made["usage"]["total_tokens"] == 9
+    (sent,) = vendors["voyage"].bodies
+    assert (sent["input_type"], sent["truncation"], sent["output_dimension"]) == ("query", True, 256)
+    wanted = {"query": "dogs", "documents": DOCUMENTS, "top_k": 1, "truncation": False}
+    ranked = http.post("/v1/rerank", json={**wanted, "model": "cohere/rerank-v3.5"}).json()
+    assert [each["index"] for each in ranked["data"]] == [1]
+    assert "results" not in ranked
+    assert vendors["cohere"].bodies[0]["top_n"] == 1
+    wanted |= {"top_k": None, "return_documents": True}
+    ranked = http.post("/v1/rerank", json={**wanted, "model": "voyage/rerank-2.5"}).json()
+    assert sorted(each["document"] for each in ranked["data"]) == sorted(DOCUMENTS)
+
+
+def test_client_of_jina_gets_vectors_for_a_purpose(http: httpx2.Client, vendors: Mapping[str, EmbeddingServer]):
+    asked = {"model": "voyage/voyage-4", "input": TEXTS, "task": "retrieval.passage", "embedding_type": "base64"}
+    made = http.post("/v1/embeddings", json={**asked, "dimensions": 256}).json()
+    assert [each["embedding"] for each in made["data"]] == [packed(text, 256) for text in TEXTS]
+    (sent,) = vendors["voyage"].bodies
+    assert (sent["input_type"], sent["output_dimension"]) == ("document", 256)
+
+
 def test_next_model_of_a_group_ranks_if_one_fails(http: httpx2.Client, vendors: Mapping[str, EmbeddingServer]):
     vendors["jina"].response = lambda body: {}
     response = http.post("/v1/rerank", json={"model": "rank", "query": "dogs", "documents": DOCUMENTS})
@@ -167,6 +194,14 @@ def test_many_texts_are_split_within_the_limits_of_the_vendor(
         ("/v1/embeddings", {"model": "mistral/mistral-embed"}, "input"),
         ("/v1/embeddings", {"model": "mistral/mistral-embed", "input": [[1, 2]]}, "input[0]"),
         ("/v1/embeddings", {"model": "mistral/mistral-embed", "input": "a", "abstractcore": {}}, "abstractcore"),
+        ("/v1/embeddings", {"model": "mistral/mistral-embed", "input": "a", "output_dtype": "int8"}, "output_dtype"),
+        ("/v1/embeddings", {"model": "mistral/mistral-embed", "input": "a", "encoding_format": "x"}, "encoding_format"),
+        (
+            "/v1/embeddings",
+            {"model": "mistral/mistral-embed", "input": "a", "embedding_type": "binary"},
+            "embedding_type",
+        ),
+        ("/v1/embeddings", {"model": "mistral/mistral-embed", "input": "a", "input_type": "x"}, "input_type"),
         ("/v1/rerank", {"model": "rank", "query": "q", "documents": []}, "documents"),
     ],
 )

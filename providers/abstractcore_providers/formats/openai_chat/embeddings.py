@@ -27,6 +27,7 @@ from abstractcore.schema import (
     Usage,
     WireRequest,
     WireResponse,
+    shown,
 )
 from abstractcore.schema.json_values import check_text
 
@@ -49,7 +50,8 @@ from ...common.reading import (
 )
 from ...common.response_bodies import UsageTable, no_reply, read_body
 from ...common.vectors import by_index, read_vectors, write_base64
-from .dialect import EmbeddingFields
+from .dialect import EMBEDDINGS_OF_OPENAI, EmbeddingFields
+from .vector_dialects import TYPE_OF_NUMBERS, fields_of_client
 
 _USAGE = UsageTable({"input": "prompt_tokens", "total": "total_tokens"})
 _ALL_IS_INPUT = UsageTable({"input": "total_tokens"})
@@ -155,9 +157,15 @@ def _usage(data: Object) -> Usage:
 def parse_embeddings(request: WireRequest, provider: str, fields: EmbeddingFields) -> ParsedInput[EmbedInput]:
     """Returns the input of a client's request; raises `InvalidInputError` with the path of an invalid value.
 
-    How the vectors are to be encoded is not part of it: the rendering reads it.
+    A server with OpenAI's path reads the fields of Voyage's and Jina's clients too. How the vectors are to be encoded
+    is not part of the input: the rendering reads it.
     """
     data = read_request(request)
+    if fields == EMBEDDINGS_OF_OPENAI:
+        fields = fields_of_client(data)
+    for name in (fields.encoding, TYPE_OF_NUMBERS):
+        if name is not None and data.get(name) not in (None, "float", _BASE64):
+            raise InvalidInputError(f"expected 'float' or 'base64', got {shown(data[name])}", path=name)
     given = read_input(
         EmbedInput,
         {"items": "input", "dimensions": fields.dimensions or ""},
@@ -167,7 +175,7 @@ def parse_embeddings(request: WireRequest, provider: str, fields: EmbeddingField
         purpose=_purpose(data, fields),
         dimensions=None if fields.dimensions is None else data.get(fields.dimensions),
         truncate=fields.truncate is not None and data.get(fields.truncate) == fields.cut,
-        provider_options=make_at("", read_options, data, _known(fields), provider),
+        provider_options=make_at("", read_options, data, {*_known(fields), TYPE_OF_NUMBERS}, provider),
     )
     return ParsedInput(given)
 
@@ -209,7 +217,8 @@ def _text(value: str) -> str:
 def render_embeddings(reply: EmbedReply, request: WireRequest) -> Rendered:
     """Returns the body with the vectors as base64 if the request asks for it, else as numbers."""
     data: Mapping[str, Any] = read_request(request)
-    written = write_base64(reply.vectors) if data.get("encoding_format") == _BASE64 else reply.vectors.lists()
+    as_base64 = _BASE64 in (data.get("encoding_format"), data.get("embedding_type"))
+    written = write_base64(reply.vectors) if as_base64 else reply.vectors.lists()
     rows = [{"object": "embedding", "index": index, "embedding": each} for index, each in enumerate(written)]
     body: Object = {"object": "list", "data": rows, "model": reply.model or data.get("model")}
     tokens = reply.usage.input or 0

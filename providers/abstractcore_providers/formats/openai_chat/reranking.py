@@ -44,7 +44,9 @@ from ...common.reading import (
 from ...common.response_bodies import read_body
 from .dialect import ChatDialect, RerankFields
 
-_SERVED = frozenset({"model", "query", "documents", "top_n", "return_documents"})
+_OF_VOYAGE = frozenset({"top_k", "truncation"})
+"""Fields that the requests of Voyage's client have."""
+_SERVED = frozenset({"model", "query", "documents", "top_n", "return_documents", *_OF_VOYAGE})
 
 
 def reranking(dialect: ChatDialect, fields: RerankFields) -> Operation[RerankInput, RerankReply]:
@@ -94,7 +96,7 @@ SERVED_RERANK: ServedOperation[RerankInput, RerankReply] = ServedOperation(
 def parse_rerank(request: WireRequest) -> ParsedInput[RerankInput]:
     """Returns the ranking that a client asks for; raises `InvalidInputError` with the path of what is wrong.
 
-    Documents may be objects with a `text`, as in version 1 of Cohere's API.
+    Documents may be objects with a `text`, as in version 1 of Cohere's API. Fields of Voyage's client are read too.
     """
     from ...common.reading import read_request
 
@@ -107,7 +109,8 @@ def parse_rerank(request: WireRequest) -> ParsedInput[RerankInput]:
         provider="openai",
         query=get_text(data.get("query"), "query"),
         documents=tuple(documents),
-        top=read_top(data, "top_n", len(documents)),
+        top=read_top(data, "top_n" if data.get("top_k") is None else "top_k", len(documents)),
+        truncate=data.get("truncation") is True,
         provider_options=make_at("", read_options, data, _SERVED, "openai"),
     )
     return ParsedInput(given)
@@ -123,22 +126,24 @@ def _document(value: Any, path: str) -> str:
 
 
 def render_rerank(reply: RerankReply, request: WireRequest) -> Rendered:
-    """Returns the ranking, with the documents where the request asks for them."""
+    """Returns the ranking, with the documents where the request asks for them; for Voyage's client, as it reads it."""
     from ...common.reading import read_request
 
     data = read_request(request)
     documents = get_list(data, "documents") if data.get("return_documents") is True else None
+    is_of_voyage = not _OF_VOYAGE.isdisjoint(data)
     results: list[Object] = []
     for each in reply.results:
         result: Object = {"index": each.index, "relevance_score": each.score}
         if documents is not None:
-            result["document"] = {"text": _document(documents[each.index], "documents")}
+            text = _document(documents[each.index], "documents")
+            result["document"] = text if is_of_voyage else {"text": text}
         results.append(result)
     tokens = reply.usage.input or 0
     body: Object = {
         "object": "list",
         "model": reply.model or text_of(data, "model"),
-        "results": results,
+        "data" if is_of_voyage else "results": results,
         "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
     }
     return Rendered(to_json(body))

@@ -7,25 +7,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from abstractcore.schema import EmbedPurpose
-
 from ...formats.openai_chat import ChatDialect
-from ...formats.openai_chat.dialect import EmbeddingFields, RerankFields
+from ...formats.openai_chat.dialect import RerankFields
+from ...formats.openai_chat.vector_dialects import EMBEDDINGS_OF_JINA, EMBEDDINGS_OF_VOYAGE
 from ..presets import Preset
 
 _without_chat = partial(ChatDialect, has_chat=False, thinking=None)
-_OF_VOYAGE: dict[EmbedPurpose, str] = {"document": "document", "query": "query"}
-_OF_JINA: dict[EmbedPurpose, str] = {
-    "document": "retrieval.passage",
-    "query": "retrieval.query",
-    "similarity": "text-matching",
-    "classification": "classification",
-    "clustering": "separation",
-    "code": "code.query",
-}
 
 EMBEDDERS = (
-    Preset(  # docs.voyageai.com/reference; the voyageai package
+    Preset(
         "voyage",
         "Voyage AI, embeddings and rankings",
         "https://api.voyageai.com/v1",
@@ -33,19 +23,12 @@ EMBEDDERS = (
         url_path="/v1",
         dialect=_without_chat(
             "voyage",
-            embeddings=EmbeddingFields(
-                dimensions="output_dimension",
-                purpose="input_type",
-                words=_OF_VOYAGE,
-                truncate="truncation",
-                parts="multimodal",
-                parts_path="/multimodalembeddings",
-            ),
+            embeddings=EMBEDDINGS_OF_VOYAGE,
             reranking=RerankFields(top="top_k", truncate="truncation", results="data"),
         ),
         model_examples={"voyage-": "voyage-4"},
     ),
-    Preset(  # api.jina.ai/redoc
+    Preset(
         "jina",
         "Jina AI, embeddings and rankings",
         "https://api.jina.ai/v1",
@@ -54,9 +37,7 @@ EMBEDDERS = (
         url_path="/v1",
         dialect=_without_chat(
             "jina",
-            embeddings=EmbeddingFields(
-                encoding="embedding_type", purpose="task", words=_OF_JINA, truncate="truncate", image="image"
-            ),
+            embeddings=EMBEDDINGS_OF_JINA,
             reranking=RerankFields(return_documents="return_documents"),
         ),
         model_examples={"jina-": "jina-embeddings-v4"},
