@@ -11,13 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ..copying import NotCopied
 from ..errors import InvalidInputError, SchemaError
 from ..private_files import make_private_folder, private
 from ..schema import Vectors, shown
+from ..stores.sqlite_files import checked_path, file_identity
 from ..user_folders import cache_folder
 
 T = TypeVar("T")
@@ -37,6 +37,11 @@ CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, rest BLOB, numbers B
 CREATE INDEX IF NOT EXISTS by_age ON vectors (stored_at);
 """
 
+_opening = threading.Lock()
+"""Held while a file is opened."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_opening.acquire, after_in_parent=_opening.release, after_in_child=_opening.release)
+
 
 class CachedVector(NamedTuple):
     """A vector as bytes of float32, about how many tokens its input had, when it was stored, and 1 if its input was
@@ -53,6 +58,7 @@ class _Opened(NamedTuple):
     connection: sqlite3.Connection
     lock: threading.Lock
     process: int
+    file: tuple[int, int] | None
 
 
 class EmbeddingCache(NotCopied):
@@ -68,12 +74,10 @@ class EmbeddingCache(NotCopied):
     _instead = "Make one with the same path in the other process."
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, max_bytes: int = _MAX_BYTES) -> None:
-        if path is not None and not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected a path or None, got {type(path).__name__}", path="path")
         if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes < _LEAST_BYTES:  # pyright: ignore[reportUnnecessaryIsInstance]
             message = f"expected at least {_LEAST_BYTES:,}, got {shown(max_bytes)}"
             raise InvalidInputError(message, path="max_bytes")
-        self.path = cache_folder() / "embeddings.db" if path is None else Path(path)
+        self.path = cache_folder() / "embeddings.db" if path is None else checked_path(path)
         self.max_bytes = max_bytes
         self._opened: _Opened | None = None
         self._failed_at: float | None = None
@@ -135,12 +139,24 @@ class EmbeddingCache(NotCopied):
 
     @contextmanager
     def _connected(self) -> Generator[sqlite3.Connection]:
-        """Yields the connection, for one thread at a time; a forked process has one of its own."""
-        opened = self._opened
-        if opened is None or opened.process != os.getpid():
-            opened = self._opened = _Opened(self._connect(), threading.Lock(), os.getpid())
-        with opened.lock:
-            yield opened.connection
+        """Yields the connection, for one thread at a time; a forked process has one of its own, and so has a file that
+        was deleted and is made again.
+        """
+        while True:
+            opened = self._usable()
+            with opened.lock:
+                if opened is self._opened:  # it was not closed meanwhile
+                    yield opened.connection
+                    return
+
+    def _usable(self) -> _Opened:
+        with _opening:
+            opened = self._opened
+            if opened is None or opened.process != os.getpid() or opened.file != file_identity(self.path):
+                self.close()
+                connection = self._connect()
+                self._opened = opened = _Opened(connection, threading.Lock(), os.getpid(), file_identity(self.path))
+            return opened
 
     def _connect(self) -> sqlite3.Connection:
         """Opens the file, which only its owner may read, and makes its table."""
@@ -209,9 +225,13 @@ def _id(key: bytes) -> int:
 
 def _are_vectors(found: Iterable[CachedVector]) -> bool:
     """Returns whether bytes that were read can be vectors: others are as if they were not there."""
-    rows: list[Any] = [each.numbers for each in found]
-    if not all(isinstance(row, bytes) and row and len(row) % 4 == 0 for row in rows):
-        return False
+    rows: list[Any] = []
+    for numbers, tokens, stored_at, truncated in cast("Iterable[tuple[Any, ...]]", found):
+        if not (isinstance(numbers, bytes) and numbers and len(numbers) % 4 == 0):
+            return False
+        if not (isinstance(tokens, int) and tokens >= 0 and isinstance(stored_at, float) and truncated in (0, 1)):
+            return False
+        rows.append(numbers)
     try:
         Vectors(b"".join(rows), 1)
     except SchemaError:

@@ -9,10 +9,11 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
-from ..errors import AbstractCoreError
+from ..errors import AbstractCoreError, InvalidInputError
 from ..private_files import private
+from ..schema.base_error import shown
 
 Connection: TypeAlias = sqlite3.Connection
 _BUSY_SECONDS: Final = 30.0
@@ -31,6 +32,32 @@ class SQLiteFileKind:
     error: type[AbstractCoreError]
 
 
+def checked_path(path: Any) -> Path:
+    """Returns the path of a file; raises `InvalidInputError` for anything else."""
+    try:
+        name = cast("object", os.fspath(path))
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise InvalidInputError(f"expected a path, got {shown(path)}", path="path")
+    try:
+        has_null = b"\0" in os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(f"{shown(name)} is no path: {error}", path="path") from None
+    if has_null:
+        raise InvalidInputError(f"{shown(name)} is no path: it has a null character", path="path")
+    return Path(name)
+
+
+def file_identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Returns what is another one for another file at a path; None without one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 class SQLiteFile:
     """A file of a kind, readable for its owner only, which is made if it is missing. Several threads and processes may
     use it at once; a forked child opens it for itself.
@@ -39,12 +66,13 @@ class SQLiteFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], kind: SQLiteFileKind) -> None:
-        self.path = Path(path)
+        self.path = checked_path(path)
         self._kind = kind
         self._lock = threading.RLock()
         self._closed = False
         self._process = os.getpid()
         self._connection: Connection | None = self._opened()
+        self._identity = file_identity(self.path)
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
@@ -59,6 +87,17 @@ class SQLiteFile:
         """
         with self._working("written", "BEGIN IMMEDIATE") as connection:
             yield connection
+
+    def is_used_by_others(self) -> bool:
+        """Returns whether there is another connection to the file; if not, its log is now in the file itself."""
+        with self._lock:
+            connection = self._current()
+            try:
+                connection.execute("PRAGMA busy_timeout = 0")
+                connection.execute("PRAGMA journal_mode = DELETE")  # which takes that nobody else has it open
+            except sqlite3.Error:
+                return True
+        return False
 
     def close(self) -> None:
         """Closes the file. May be called again."""
@@ -94,6 +133,11 @@ class SQLiteFile:
         if os.getpid() != self._process or self._connection is None:
             self._process = os.getpid()
             self._connection = self._opened()  # SQLite's connections do not survive a fork; the parent's is left alone
+            self._identity = file_identity(self.path)
+        elif (found := file_identity(self.path)) != self._identity:
+            # SQLite would go on with the one that nobody finds any more.
+            what = "deleted" if found is None else "replaced"
+            raise self._kind.error(f"{self.path} was {what} while it was open.", hint="Open it again.")
         return self._connection
 
     def _opened(self) -> Connection:
