@@ -227,6 +227,7 @@ class Index(NotCopied):
         on_progress: Progress | None,
     ) -> IndexReport:
         given = None if tags is None else checked_tags(tags)
+        await pipeline.runtime.call(self._file.delete_left_files, kind="files")
         adding = self._adding(pipeline, self._embedder, self._file, on_progress, IndexReport())
         if isinstance(source, str | os.PathLike):
             check_no_ids(ids)

@@ -132,18 +132,19 @@ def test_a_cancelled_rebuild_leaves_the_index_and_no_file(index, steps):
     assert not list(index.path.parent.glob("*.new-*"))
 
 
-def test_a_rebuild_deletes_what_a_killed_one_has_left_and_nothing_else(index, llm):
+@pytest.mark.parametrize("work", [Index.rebuild, lambda index: index.add(["a text"])], ids=["rebuild", "add"])
+def test_what_a_killed_rebuild_has_left_is_deleted_and_nothing_else(index, llm, work):
     shutil.copy(index.path, f"{index.path}.new-00000001")
     notes = index.path.with_name("i.db.new-and-old.txt")
     notes.write_text("my notes")
     with Index(f"{index.path}.new-00000002", llm) as used:
         used.add(["a text"])
-        index.rebuild()
+        work(index)
         assert sorted(path.name for path in index.path.parent.glob("*.new-*[!lm]")) == [
             "i.db.new-00000002",
             notes.name,
         ]
-    index.rebuild()
+    work(index)
     assert list(index.path.parent.glob("*.new-*")) == [notes]
 
 
