@@ -8,14 +8,13 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ..copying import NotCopied
 from ..errors import EmbeddingCacheError, InvalidInputError, SchemaError
 from ..private_files import make_private_folder
 from ..schema import Vectors, shown
-from ..stores.sqlite_files import Connection, SQLiteFile, SQLiteFileKind
+from ..stores.sqlite_files import Connection, SQLiteFile, SQLiteFileKind, checked_path
 from ..user_folders import cache_folder
 
 T = TypeVar("T")
@@ -66,12 +65,10 @@ class EmbeddingCache(NotCopied):
     _instead = "Make one with the same path in the other process."
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, max_bytes: int = _MAX_BYTES) -> None:
-        if path is not None and not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected a path or None, got {type(path).__name__}", path="path")
         if not isinstance(max_bytes, int) or isinstance(max_bytes, bool) or max_bytes < _LEAST_BYTES:  # pyright: ignore[reportUnnecessaryIsInstance]
             message = f"expected at least {_LEAST_BYTES:,}, got {shown(max_bytes)}"
             raise InvalidInputError(message, path="max_bytes")
-        self.path = cache_folder() / "embeddings.db" if path is None else Path(path)
+        self.path = cache_folder() / "embeddings.db" if path is None else checked_path(path)
         self.max_bytes = max_bytes
         self._file: SQLiteFile | None = None
         self._failed_at: float | None = None
@@ -131,7 +128,11 @@ class EmbeddingCache(NotCopied):
         return result, None
 
     def _opened(self) -> SQLiteFile:
+        """Returns the file; one that was deleted is made again."""
         file = self._file
+        if file is not None and file.is_replaced():
+            file.close()
+            file = None
         if file is None:
             try:
                 make_private_folder(self.path.absolute().parent)
@@ -175,9 +176,13 @@ def _id(key: bytes) -> int:
 
 def _are_vectors(found: Iterable[CachedVector]) -> bool:
     """Returns whether bytes that were read can be vectors: others are as if they were not there."""
-    rows: list[Any] = [each.numbers for each in found]
-    if not all(isinstance(row, bytes) and row and len(row) % 4 == 0 for row in rows):
-        return False
+    rows: list[Any] = []
+    for numbers, tokens, stored_at, truncated in cast("Iterable[tuple[Any, ...]]", found):
+        if not (isinstance(numbers, bytes) and numbers and len(numbers) % 4 == 0):
+            return False
+        if not (isinstance(tokens, int) and tokens >= 0 and isinstance(stored_at, float) and truncated in (0, 1)):
+            return False
+        rows.append(numbers)
     try:
         Vectors(b"".join(rows), 1)
     except SchemaError:

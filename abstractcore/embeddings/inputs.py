@@ -132,6 +132,9 @@ class EmbedInputReader:
     def _parts(self, parts: list[object], path: str) -> EmbedItem:
         if not parts or all(isinstance(each, int | float) for each in parts):
             raise InvalidInputError(f"expected a text, a file or parts of these, got {shown(parts)}", path=path)
+        for index, each in enumerate(parts):
+            if isinstance(each, list | tuple):
+                raise InvalidInputError(f"expected a text or a file, got {shown(each)}", path=f"{path}[{index}]")  # pyright: ignore[reportUnknownArgumentType]
         items = [self._item(each, f"{path}[{index}]") for index, each in enumerate(parts)]
         return tuple(part for item in items for part in ((TextPart(item),) if isinstance(item, str) else item))
 

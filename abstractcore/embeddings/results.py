@@ -112,7 +112,7 @@ class Embeddings(HasDeferredCost):
         """Returns groups of positions: each vector of a group has at least this cosine similarity with another one of
         it. The largest first; those of fewer than `min_size` are left out.
         """
-        return connected(similar_pairs(self._rows(None, ""), _checked(threshold)), len(self), min_size)
+        return connected(self._rows(None, ""), _checked(threshold), min_size)
 
     def _rows(self, given: VectorInput, path: str) -> Matrix:
         """Returns unit rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import mul
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -118,24 +118,50 @@ def _by_score(near: NearVector) -> tuple[float, int]:
 
 def similar_pairs(rows: Matrix, threshold: float) -> Iterator[SimilarPair]:
     """Yields the pairs of unit rows that are at least this similar, in the order of their positions."""
-    for begin, block in _blocks(rows, rows):
+    for begin, block in _blocks_above(rows):
         if (lists := _lists(block)) is not None:
             for offset, scores in enumerate(lists):
-                first = begin + offset
-                for second in range(first + 1, len(scores)):
+                for second in range(offset + 1, len(scores)):
                     if scores[second] >= threshold:
-                        yield SimilarPair(first, second, scores[second])
+                        yield SimilarPair(begin + offset, begin + second, scores[second])
             continue
         firsts, seconds = (block >= threshold).nonzero()
-        after = seconds > firsts + begin
+        after = seconds > firsts
         firsts, seconds = firsts[after], seconds[after]
         scores = block[firsts, seconds].tolist()
-        yield from map(SimilarPair, (firsts + begin).tolist(), seconds.tolist(), scores)
+        yield from map(SimilarPair, (firsts + begin).tolist(), (seconds + begin).tolist(), scores)
 
 
-def connected(pairs: Iterable[SimilarPair], count: int, least: int) -> list[list[int]]:
-    """Returns groups of at least so many positions that pairs connect, the largest first."""
-    leaders = [*range(count)]
+def connected(rows: Matrix, threshold: float, least: int) -> list[list[int]]:
+    """Returns groups of at least so many unit rows, the largest first: those that are at least this similar to another
+    one of their group.
+    """
+    leaders = _leaders(rows, threshold) if _lists(rows) is None else _leaders_of_lists(rows, threshold)
+    groups: dict[int, list[int]] = {}
+    for index, leader in enumerate(leaders):
+        groups.setdefault(leader, []).append(index)
+    return sorted((each for each in groups.values() if len(each) >= least), key=lambda each: (-len(each), each[0]))
+
+
+def _leaders(rows: Matrix, threshold: float) -> list[int]:
+    """Returns for each row of an array the first one of its group. Pairs are not listed: rows that are all alike have
+    too many.
+    """
+    numpy: Any = numpy_or_none()
+    leaders = numpy.arange(len(rows))
+    for begin, block in _blocks_above(rows):
+        for offset, near in enumerate(block >= threshold):
+            own = leaders[begin + offset]
+            found = leaders[begin:][near]
+            others = found[found != own]
+            if len(others):
+                joined = numpy.unique(numpy.append(others, own))
+                leaders[numpy.isin(leaders, joined)] = joined[0]
+    return leaders.tolist()
+
+
+def _leaders_of_lists(rows: Matrix, threshold: float) -> list[int]:
+    leaders = [*range(len(rows))]
 
     def leader(index: int) -> int:
         while leaders[index] != index:
@@ -143,13 +169,19 @@ def connected(pairs: Iterable[SimilarPair], count: int, least: int) -> list[list
             index = leaders[index]
         return index
 
-    for first, second, _ in pairs:
+    for first, second, _ in similar_pairs(rows, threshold):
         one, other = leader(first), leader(second)
         leaders[max(one, other)] = min(one, other)
-    groups: dict[int, list[int]] = {}
-    for index in range(count):
-        groups.setdefault(leader(index), []).append(index)
-    return sorted((each for each in groups.values() if len(each) >= least), key=lambda each: (-len(each), each[0]))
+    return [leader(index) for index in range(len(rows))]
+
+
+def _blocks_above(rows: Matrix) -> Iterator[tuple[int, Matrix]]:
+    """Yields the similarities of a few rows after the other with themselves and the ones after them."""
+    begin = 0
+    while begin < len(rows):
+        end = begin + max(1, _MOST_NUMBERS // (len(rows) - begin))
+        yield begin, products(rows[begin:end], rows[begin:])
+        begin = end
 
 
 def _blocks(rows: Matrix, among: Matrix) -> Iterator[tuple[int, Matrix]]:

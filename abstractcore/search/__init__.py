@@ -4,6 +4,7 @@ from ..lazy_modules import LazyImports as _LazyImports
 
 with _LazyImports(globals()):
     from .adding import IndexReport as IndexReport
+    from .arguments import SearchMode as SearchMode
+    from .documents import IndexedDocument as IndexedDocument, VectorStore as VectorStore
     from .hits import Hit as Hit
-    from .index import Index as Index, SearchMode as SearchMode
-    from .store import IndexedDocument as IndexedDocument, VectorStore as VectorStore
+    from .index import Index as Index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
@@ -15,8 +15,9 @@ from ..ports import Conversion
 from ..schema import CallProgress, CostSums, MediaPart, Usage, Vectors
 from ..schema.reprs import ShortRepr
 from .chunks import Chunk, chunks_of, halves
+from .documents import FileState, NewDocument, VectorStore
 from .folders import FoundFile, file_hash, files_in, found_file
-from .store import FileState, IndexFile, NewDocument, VectorStore
+from .store import IndexFile
 from .vectors import Embedder
 
 Progress: TypeAlias = Callable[[CallProgress], object]
@@ -58,7 +59,6 @@ class GivenText(NamedTuple):
 
     id: str
     text: str
-    tags: Mapping[str, str]
 
 
 class Adding:
@@ -84,15 +84,18 @@ class Adding:
         self._waiting: list[NewDocument] = []
         self._new: set[str] = set()
         self._has_written = False
+        self._settings: Mapping[str, str] = {}
 
     async def files(self, files: Sequence[FoundFile], tags: Mapping[str, str] | None, *, folder: str | None) -> None:
-        """Adds files; of a `folder` that they are all of, those that are there no more are removed."""
+        """Adds files; of a `folder` that they are all of, those that are there no more are removed. Without `tags`,
+        those that are there keep theirs.
+        """
         known = await self._blocking(self._file.states, [found.path for found in files])
         for done, found in enumerate(files):
             self._show(done, len(files), found.name)
             state = known.get(found.path)
             if await self._has_changed(found, state):
-                await self._add_file(found, state, tags or {})
+                await self._add_file(found, state, tags)
                 continue
             if tags is not None:
                 await self._blocking(self._file.retag, found.path, tags)
@@ -107,36 +110,43 @@ class Adding:
 
     def _remove_gone(self, there: Set[str], folder: str) -> None:
         """Removes the files below a folder that are not there, unless they are where nothing could be read."""
-        unread = (*self.report.failed, *(os.path.join(path, "") for path in self.report.failed))
-        known = self._file.states(below=folder)
-        gone = [id for id in known if id not in there and id not in unread and not id.startswith(unread)]
+
+        def is_unread(path: str) -> bool:
+            parent = os.path.dirname(path)
+            return path in self.report.failed or (parent != path and is_unread(parent))
+
+        gone = [id for id in self._file.states(below=folder) if id not in there and not is_unread(id)]
         if gone:
             self._file.remove(gone, self._store)
             self.report.removed += gone
 
-    async def texts(self, texts: Sequence[GivenText]) -> None:
-        """Adds texts."""
+    async def texts(self, texts: Sequence[GivenText], tags: Mapping[str, str] | None) -> None:
+        """Adds texts. Without `tags`, those that are there keep theirs."""
         known = await self._blocking(self._file.states, [text.id for text in texts])
         for done, given in enumerate(texts):
             self._show(done, len(texts), given.id)
             sha256 = hashlib.sha256(given.text.encode()).hexdigest()
             state = known.get(given.id)
             if state is not None and state.sha256 == sha256:
-                await self._blocking(self._file.retag, given.id, given.tags)
+                if tags is not None:
+                    await self._blocking(self._file.retag, given.id, tags)
                 self.report.unchanged.append(given.id)
                 continue
-            await self._add(NewDocument(given.id, given.id, sha256, given.text, tags=given.tags), state)
+            await self._add(NewDocument(given.id, given.id, sha256, given.text, tags=tags), state)
         await self._flush()
         self._show(len(texts), len(texts), "")
 
-    async def stored(self, documents: Iterable[NewDocument], total: int) -> None:
+    async def stored(self, file: IndexFile, numbers: Sequence[int]) -> None:
         """Adds documents of an index anew, with the texts that it has."""
-        for done, document in enumerate(documents):
-            self._show(done, total, document.name)
+        for done, number in enumerate(numbers):
+            document = await self._blocking(file.stored, number)
+            if document is None:
+                continue
+            self._show(done, len(numbers), document.name)
             if document.problem is None:
                 await self._add(document, None)
             else:
-                await self._blocking(self._file.write, [document], None, self._store)
+                await self._write([document], None)
         await self._flush()
 
     async def _has_changed(self, found: FoundFile, state: FileState | None) -> bool:
@@ -153,7 +163,7 @@ class Adding:
             await self._blocking(self._file.touch, found.path, found.size, found.modified)
         return state.sha256 != sha256
 
-    async def _add_file(self, found: FoundFile, state: FileState | None, tags: Mapping[str, str]) -> None:
+    async def _add_file(self, found: FoundFile, state: FileState | None, tags: Mapping[str, str] | None) -> None:
         """Adds a file, or notes why it is not found; what was read of it before is then removed. One that may be read
         another time, as when a package is installed, is noted without its hash.
         """
@@ -175,7 +185,7 @@ class Adding:
             await self._add(document, state)
         else:
             self.report.failed[found.path] = document.problem
-            await self._blocking(self._file.write, [document], None, self._store)
+            await self._write([document], None)
 
     async def _read(self, found: FoundFile, sha256: str) -> Conversion:
         """Returns the text of a file. Raises `MediaError` if it has none, `_FileChangedError` if it was written."""
@@ -211,11 +221,13 @@ class Adding:
         documents, self._waiting = self._waiting, []
         if not documents:
             return
-        vectors = await self._embed(documents)
-        await self._blocking(self._file.write, documents, vectors, self._store)
+        await self._write(documents, await self._embed(documents))
         self._has_written = True
         for document in documents:
             (self.report.added if document.id in self._new else self.report.changed).append(document.id)
+
+    async def _write(self, documents: Sequence[NewDocument], vectors: Vectors | None) -> None:
+        await self._blocking(self._file.write, documents, vectors, self._settings, self._store)
 
     async def _embed(self, documents: Sequence[NewDocument]) -> Vectors | None:
         """Returns the vectors of all chunks, one after the other; chunks that the model would cut are divided."""
@@ -227,6 +239,7 @@ class Adding:
         while waiting:
             texts = [chunk.words(document.text) for document, chunk in waiting]
             embedded = await self._embedder.embed(texts, "document", self._pipeline)
+            self._settings = await self._blocking(self._embedder.new_settings, embedded)
             self.report.usage += embedded.usage
             self.report.cost += embedded.costs
             self.report.chunks += len(texts)
@@ -254,10 +267,10 @@ class Adding:
         return await self._runtime.call(function, *arguments, kind="files")
 
 
-def listed(folder: Path, without: Sequence[Path], report: IndexReport) -> list[FoundFile]:
-    """Returns the files of a folder; those that cannot be read are noted in the report."""
+def listed(folder: Path, is_left_out: Callable[[str], bool], report: IndexReport) -> list[FoundFile]:
+    """Returns the files of a folder but those left out; those that cannot be read are noted in the report."""
 
     def fail(path: str, problem: str) -> None:
         report.failed[path] = problem
 
-    return list(files_in(folder, without, fail))
+    return list(files_in(folder, is_left_out, fail))

@@ -21,6 +21,10 @@ _FENCE: Final = re.compile(r" {0,3}(```+|~~~+)")
 _MARKER: Final = re.compile(r"\[(?:page|slide|frame) \d+[^\]\n]{0,80}\]\s*")
 """A line that says where a page begins, which is no text of the document."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n")
+_PART_OF_HEADING: Final = 8
+_PART_OF_TABLE_HEAD: Final = 2
+_LEAST_OF_CONTEXT: Final = 8
+"""Of the tokens of a chunk, the part that a heading above it may have, and the head of its table; and the least."""
 _LEAST_OF_HEADING: Final = 24
 """Tokens that a chunk has before a heading begins another one: a title alone is no chunk."""
 
@@ -62,7 +66,7 @@ def chunks_of(text: str, anchors: Sequence[MediaAnchor], most_tokens: int) -> li
     chunk is white space, and the lines that number pages.
     """
     made: list[Chunk] = []
-    headings = _Headings()
+    headings = _Headings(max(most_tokens // _PART_OF_HEADING, _LEAST_OF_CONTEXT))
     for section in _sections(text, anchors):
         _Packer(text, most_tokens, headings, made).add_all(_blocks(text, section))
     return made
@@ -88,14 +92,15 @@ def halves(text: str, chunk: Chunk) -> tuple[Chunk, Chunk] | None:
 
 
 class _Headings:
-    """The headings above the place that is read."""
+    """The headings above the place that is read, with up to `most` tokens of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._open: list[tuple[int, str]] = []
 
     def enter(self, level: int, line: str) -> None:
         self._open = [each for each in self._open if each[0] < level]
-        self._open.append((level, line.strip()))
+        self._open.append((level, _beginning(line.strip(), self._most)))
 
     def lines(self, below: int | None = None) -> list[str]:
         """Returns the open headings; with `below`, those of a higher rank than that level only."""
@@ -118,7 +123,8 @@ class _Packer:
     def add_all(self, blocks: Sequence[_Block]) -> None:
         for index, block in enumerate(blocks):
             if block.kind == "row" and (index == 0 or blocks[index - 1].kind != "row"):
-                self._table_head = _head_of_table(self._text, blocks[index : index + 2])
+                most = max(self._most // _PART_OF_TABLE_HEAD, _LEAST_OF_CONTEXT)
+                self._table_head = _head_of_table(self._text, blocks[index : index + 2], most)
             elif block.kind != "row":
                 self._table_head = []
             self._add(block)
@@ -152,7 +158,7 @@ class _Packer:
     def _lines_before(self, start: int) -> list[str]:
         """Returns the context of a chunk that begins here."""
         lines = self._headings.lines()
-        if self._text[start : self._text.find("\n", start)].startswith("#"):
+        if self._text.startswith("#", start):
             lines = lines[:-1]
         head = self._table_head if self._text.startswith("|", start) else []
         rows = self._text[start : start + sum(map(len, head)) + len(head)]
@@ -228,12 +234,17 @@ def _kind_of(line: str) -> tuple[BlockKind, int]:
     return ("speech", 0) if _SPEECH.match(line) else ("text", 0)
 
 
-def _head_of_table(text: str, rows: Sequence[_Block]) -> list[str]:
-    """Returns the head of a Markdown table, if it has one: a row above a line of dashes."""
+def _head_of_table(text: str, rows: Sequence[_Block], most: int) -> list[str]:
+    """Returns the head of a Markdown table, if it has one: a row above a line of dashes. Of one with more than `most`
+    tokens, these are the first columns.
+    """
     if len(rows) < 2 or rows[1].kind != "row":
         return []
     head, dashes = (text[row.start : row.end].strip() for row in rows)
-    return [head] if set(dashes) <= set("|-: ") else []
+    if not set(dashes) <= set("|-: "):
+        return []
+    first = _beginning(head, most)
+    return [head if first == head else first[: first.rfind("|") + 1]]
 
 
 def _pieces(text: str, span: TextSpan, most: float) -> Iterator[TextSpan]:
@@ -243,6 +254,11 @@ def _pieces(text: str, span: TextSpan, most: float) -> Iterator[TextSpan]:
         end = _fitting(text, start, span.end, most)
         yield TextSpan(start, end)
         start = end
+
+
+def _beginning(line: str, most: int) -> str:
+    """Returns a line up to about `most` tokens: as the context of each chunk, a long one would be stored many times."""
+    return line if len(line) <= most else line[: _fitting(line, 0, len(line), most)]
 
 
 def _fitting(text: str, start: int, end: int, most: float) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -29,20 +30,20 @@ class FoundFile:
     modified: int
 
 
-def files_in(folder: Path, without: Sequence[Path], fail: Callable[[str, str], None]) -> Iterator[FoundFile]:
+def files_in(folder: Path, is_left_out: Callable[[str], bool], fail: Callable[[str, str], None]) -> Iterator[FoundFile]:
     """Yields the files in a folder and those below it, in order. What begins with a dot is left out, and so are links
-    to folders, what is no ordinary file, and the paths `without`. `fail` gets a path that cannot be read, and why.
+    to folders, what is no ordinary file, and what `is_left_out` by its path without links. `fail` gets a path that
+    cannot be read, and why.
     """
 
     def unreadable(error: OSError) -> None:
         fail(str(error.filename), error.strerror or str(error))
 
-    excluded = {os.path.realpath(each) for each in without}
     for parent, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for name in sorted(names):
             path = os.path.join(parent, name)
-            if name.startswith(".") or os.path.realpath(path) in excluded:
+            if name.startswith(".") or is_left_out(os.path.realpath(path)):
                 continue
             try:
                 found = found_file(path, os.path.relpath(path, folder))
@@ -54,7 +55,13 @@ def files_in(folder: Path, without: Sequence[Path], fail: Callable[[str, str], N
 
 
 def found_file(path: str, name: str) -> FoundFile | None:
-    """Returns a file as it is now; None for what is no ordinary file. Raises `OSError`."""
+    """Returns a file as it is now; None for what is no ordinary file. Raises `OSError`, also for a name that is no
+    text, as of bytes in another encoding than UTF-8.
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise OSError(errno.EILSEQ, "its name is not UTF-8: rename it") from None
     status = os.stat(path)
     return FoundFile(path, name, status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
@@ -72,6 +79,7 @@ def given_path(given: str | os.PathLike[str], path: str) -> Path:
     """Returns an existing path as absolute; raises `InvalidInputError` for one that does not exist."""
     try:
         found = Path(os.path.abspath(os.path.expanduser(os.fspath(given))))
+        str(found).encode()
         exists = found.exists()
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{shown(given)} is no path: {error}", path=path) from None

@@ -13,7 +13,7 @@ from ..schema import EMPTY, Blob, DocumentPart, Source
 from ..schema.reprs import ShortRepr
 from ..schema.source_texts import TextSource
 from .chunks import Chunk
-from .store import DocumentText, StoredChunk
+from .documents import DocumentText, StoredChunk
 
 _WORD: Final = re.compile(r"\w+")
 _LINE: Final = re.compile(r"[^\n]+")

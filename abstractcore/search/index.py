@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, TypeVar, cast, get_args
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar, cast
 
 from ..client import llm as llms
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..engine import Pipeline
 from ..errors import InvalidInputError
-from ..schema import SchemaError, Vectors
 from ..schema.base_error import shown
-from ..schema.calls import labels
-from ..schema.json_values import check_text
 from ..tools.tool import Tool
-from .adding import Adding, GivenText, IndexReport, Progress, listed
-from .folders import FoundFile, found_file, given_path
+from .adding import Adding, IndexReport, Progress, listed
+from .arguments import (
+    SearchMode,
+    Where,
+    allowed_tags,
+    check_chunk_tokens,
+    check_no_ids,
+    check_search,
+    checked_items,
+    checked_tags,
+    files_of,
+    given_texts,
+)
+from .documents import IndexedDocument, VectorStore
+from .folders import given_path
 from .hits import Hit, hit_of
 from .matching import VectorMatrix, fused, numpy
-from .store import IndexedDocument, IndexFile, VectorStore
+from .store import IndexFile
 from .vectors import Embedder
 
+if TYPE_CHECKING:
+    from ..embeddings import Embeddings
+
 T = TypeVar("T")
-SearchMode: TypeAlias = Literal["both", "meaning", "words"]
-"""How is searched: by vectors, by words, or by both."""
-Where: TypeAlias = Mapping[str, "str | Sequence[str]"]
-_LEAST_CHUNK_TOKENS: Final = 16
-_MODES: Final = get_args(SearchMode)
+Tags: TypeAlias = "Mapping[str, Sequence[str]] | None"
+_MOST_SEARCHES: Final = 10
 _CANDIDATES: Final = 60
 """How many hits of each kind are merged, at least."""
 
@@ -63,12 +71,12 @@ class Index(NotCopied):
         if not isinstance(llm, llms.LLM):  # pyright: ignore[reportUnnecessaryIsInstance]
             hint = 'Create one: Index("notes.db", create_llm()).'
             raise InvalidInputError(f"expected an LLM, got {shown(llm)}", path="llm", hint=hint)
-        _check_chunk_tokens(chunk_tokens)
+        check_chunk_tokens(chunk_tokens)
         if store is None:
             numpy()
         self._store = store
         self._file = IndexFile(path)
-        self._embedder = Embedder(llm, self._file, chunk_tokens)
+        self._embedder = Embedder(llm, self._file, chunk_tokens, in_store=store is not None)
         self._matrix = VectorMatrix(self._file)
 
     @property
@@ -108,7 +116,8 @@ class Index(NotCopied):
         or with a `vision_model`. Files that have not changed are left as they are; of a folder that is added again, the
         files that are gone are removed. Names that begin with a dot are left out. A file that cannot be read is in
         `report.failed` with the reason, and is tried again the next time. `ids` are those of texts; by default the hash
-        of the text. `tags` are names with values, for `where` of searches.
+        of the text. `tags` are names with values, for `where` of searches; without them, documents that are there keep
+        theirs.
 
         Documents are written as they are embedded, so that an interrupted call goes on when it is made again.
         `on_progress` is called with the number of documents that are done, of all, and a name. Raises errors of `embed`
@@ -147,7 +156,7 @@ class Index(NotCopied):
 
     def remove(self, ids: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> int:
         """Removes documents by their ids, which are paths for files; returns how many there were. Blocks."""
-        given = [ids] if isinstance(ids, str | os.PathLike) else ids
+        given = [ids] if isinstance(ids, str | os.PathLike) else checked_items(ids, "ids")
         names = [each if isinstance(each, str) else os.path.abspath(each) for each in given]
         absolute = [os.path.abspath(each) for each in names if "\0" not in each]
         return self._file.remove([*dict.fromkeys([*names, *absolute])], self._store)
@@ -160,7 +169,7 @@ class Index(NotCopied):
         self, llm: llms.LLM | None = None, *, chunk_tokens: int | None = None, on_progress: Progress | None = None
     ) -> IndexReport:
         """Divides and embeds all documents anew, with another model or another length of chunks. Files are not read
-        again. Searches find the old vectors until all new ones are there.
+        again. Searches find the old vectors until all new ones are there; what others add or remove meanwhile is kept.
         """
         return self._drive(lambda pipeline: self._rebuild(pipeline, llm, chunk_tokens, on_progress), llm)
 
@@ -217,24 +226,25 @@ class Index(NotCopied):
         tags: Mapping[str, str] | None,
         on_progress: Progress | None,
     ) -> IndexReport:
-        given = None if tags is None else _checked_tags(tags)
+        given = None if tags is None else checked_tags(tags)
+        await pipeline.runtime.call(self._file.delete_left_files, kind="files")
         adding = self._adding(pipeline, self._embedder, self._file, on_progress, IndexReport())
         if isinstance(source, str | os.PathLike):
-            _no_ids(ids)
+            check_no_ids(ids)
             path = given_path(source, "source")
             if path.is_dir():
-                found = await pipeline.runtime.call(listed, path, self._own_files(), adding.report, kind="files")
+                found = await pipeline.runtime.call(listed, path, self._file.owns, adding.report, kind="files")
                 await adding.files(found, given, folder=str(path))
             else:
-                await adding.files(_of_paths([path], adding.report), given, folder=None)
+                await adding.files(files_of([path], adding.report), given, folder=None)
             return adding.report
-        items = _items(source)
+        items = checked_items(source, "source")
         if all(isinstance(each, str) for each in items):
-            await adding.texts(_texts(cast("Sequence[str]", items), ids, given or {}))
+            await adding.texts(given_texts(cast("Sequence[str]", items), ids), given)
             return adding.report
-        _no_ids(ids)
+        check_no_ids(ids)
         paths = [given_path(each, f"source[{index}]") for index, each in enumerate(items)]
-        await adding.files(_of_paths(paths, adding.report), given, folder=None)
+        await adding.files(files_of(paths, adding.report), given, folder=None)
         return adding.report
 
     def _adding(
@@ -248,37 +258,49 @@ class Index(NotCopied):
         store = self._store if file is self._file else None
         return Adding(file, store, embedder, pipeline, on_progress, report)
 
-    def _own_files(self) -> list[Path]:
-        path = str(self.path)
-        return [Path(f"{path}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
-
     async def _search(self, pipeline: Pipeline, query: str, k: int, where: Where | None, mode: SearchMode) -> list[Hit]:
-        _check_search(query, k, mode)
-        tags = None if where is None else _allowed(where)
-        call, most = pipeline.runtime.call, max(_CANDIDATES, 4 * k)
-        near: list[tuple[int, float]] = []
-        having: list[int] = []
+        check_search(query, k, mode)
+        tags = None if where is None else allowed_tags(where)
+        call, embedded = pipeline.runtime.call, None
         if mode != "words" and (await call(self._file.count, kind="files"))[1]:
             embedded = await self._embedder.embed([query], "query", pipeline)
-            near = await call(self._nearest, embedded.data, most, tags, kind="files")
-        if mode != "meaning":
-            having = await call(self._file.with_words, query, most, tags, kind="files")
-        similarity = dict(near)
-        if mode == "both":
-            best = fused([[number for number, _ in near], having], k)
-        elif mode == "words":
-            best = fused([having], k)
-        else:
-            best = near[:k]
-        return await call(self._hits, query, best, similarity, kind="files")
+        return await call(self._found, query, embedded, k, tags, mode, kind="files")
 
-    def _nearest(self, vector: Vectors, most: int, tags: Mapping[str, Sequence[str]] | None) -> list[tuple[int, float]]:
+    def _found(self, query: str, embedded: Embeddings | None, k: int, tags: Tags, mode: SearchMode) -> list[Hit]:
+        """Returns the hits. If chunks are removed while it is searched, as by a process that embeds all anew, it is
+        searched again.
+        """
+        hits: list[Hit] = []
+        for _ in range(_MOST_SEARCHES):
+            revision = self._file.revision()
+            best, similarity = self._best(query, embedded, k, tags, mode)
+            hits = self._hits(query, best, similarity)
+            if len(hits) == len(best) or self._file.revision() == revision:
+                break
+        return hits
+
+    def _best(
+        self, query: str, embedded: Embeddings | None, k: int, tags: Tags, mode: SearchMode
+    ) -> tuple[list[tuple[int, float]], Mapping[int, float]]:
+        """Returns the numbers and scores of the best chunks, and the similarities of those found by their vectors."""
+        most = max(_CANDIDATES, 4 * k)
+        near = [] if embedded is None else self._nearest(embedded, most, tags)
+        if mode == "meaning":
+            return near[:k], dict(near)
+        rankings = [self._file.with_words(query, most, tags)]
+        if mode == "both":
+            rankings.insert(0, [number for number, _ in near])
+        return fused(rankings, k), dict(near)
+
+    def _nearest(self, query: Embeddings, most: int, tags: Tags) -> list[tuple[int, float]]:
         among = None if tags is None else self._file.numbers(tags)
-        return list((self._store or self._matrix).nearest(vector, most, among))
+        found = list((self._matrix if self._store is None else self._store).nearest(query.data, most, among))
+        self._embedder.check(query)  # again: another process may have embedded all anew meanwhile
+        return found
 
     def _hits(self, query: str, best: Sequence[tuple[int, float]], similarity: Mapping[int, float]) -> list[Hit]:
         chunks = self._file.chunks([number for number, _ in best])
-        texts = {each.document: self._file.text(each.document) for each in chunks.values()}
+        texts = {document: self._file.text(document) for document in {each.document for each in chunks.values()}}
         hits: list[Hit] = []
         for number, score in best:
             stored = chunks.get(number)
@@ -290,119 +312,18 @@ class Index(NotCopied):
     async def _rebuild(
         self, pipeline: Pipeline, llm: llms.LLM | None, chunk_tokens: int | None, on_progress: Progress | None
     ) -> IndexReport:
-        _check_chunk_tokens(chunk_tokens)
+        check_chunk_tokens(chunk_tokens)
         report = IndexReport()
-        path = self.path.with_name(f"{self.path.name}.new-{uuid4().hex[:8]}")
-        new = IndexFile(path)
+        await pipeline.runtime.call(self._file.delete_left_files, kind="files")
+        new = self._file.new_file()  # in no worker thread, which would make it after the call was cancelled
         try:
-            embedder = Embedder(llm or self.llm, new, chunk_tokens or self._embedder.given_chunk_tokens)
-            call = pipeline.runtime.call
-            while not await call(self._file.take, new, self._store, kind="files"):
-                stored = await call(self._file.missing_in, new, kind="files")
-                adding = self._adding(pipeline, embedder, new, on_progress, report)
-                await adding.stored(self._file.stored(stored), len(stored))
+            tokens = chunk_tokens or self._embedder.given_chunk_tokens
+            embedder = Embedder(llm or self.llm, new, tokens, in_store=False)
+            place, call = {"place": self._embedder.place}, pipeline.runtime.call
+            while not await call(self._file.take, new, place, self._store, kind="files"):
+                numbers = await call(self._file.missing_in, new, kind="files")
+                await self._adding(pipeline, embedder, new, on_progress, report).stored(self._file, numbers)
         finally:
             new.delete()
-        self._embedder = Embedder(llm or self.llm, self._file, None)
+        self._embedder = Embedder(llm or self.llm, self._file, None, in_store=self._store is not None)
         return report
-
-
-def _check_chunk_tokens(tokens: int | None) -> None:
-    if tokens is not None and (type(tokens) is not int or tokens < _LEAST_CHUNK_TOKENS):
-        message = f"expected an integer of at least {_LEAST_CHUNK_TOKENS}, got {shown(tokens)}"
-        raise InvalidInputError(message, path="chunk_tokens")
-
-
-def _no_ids(ids: object) -> None:
-    if ids is not None:
-        raise InvalidInputError("is for texts: the id of a file is its path", path="ids")
-
-
-def _items(source: object) -> Sequence[str | os.PathLike[str]]:
-    if not isinstance(source, Sequence) or isinstance(source, bytes | bytearray):
-        raise InvalidInputError(f"expected a path or a list, got {shown(source)}", path="source")
-    items = cast("Sequence[Any]", source)
-    for index, each in enumerate(items):
-        if not isinstance(each, str | os.PathLike):
-            raise InvalidInputError(f"expected a text or a Path, got {shown(each)}", path=f"source[{index}]")
-    return items
-
-
-def _texts(texts: Sequence[str], ids: Sequence[str] | None, tags: Mapping[str, str]) -> list[GivenText]:
-    """Returns texts with their ids; raises `InvalidInputError` for ids that do not fit, and for paths."""
-    if ids is None and texts and all(_is_file(text) for text in texts):
-        hint = "Pass Path objects for files: index.add([Path(...), ...]). With ids=[...] they are texts."
-        raise InvalidInputError(
-            "these are names of files, and a list of str is a list of texts", path="source", hint=hint
-        )
-    if ids is not None and (isinstance(ids, str) or len(ids) != len(texts)):
-        raise InvalidInputError(f"expected {len(texts)} ids, got {shown(ids)}", path="ids")
-    made: dict[str, GivenText] = {}
-    for index, text in enumerate(texts):
-        try:
-            check_text(text, f"source[{index}]")
-            id = (
-                hashlib.sha256(text.encode()).hexdigest()[:16]
-                if ids is None
-                else check_text(ids[index], f"ids[{index}]")
-            )
-        except SchemaError as error:
-            raise InvalidInputError(error.message, path=error.path) from None
-        if not text.strip():
-            raise InvalidInputError("the text is empty", path=f"source[{index}]")
-        if ids is not None and id in made:
-            raise InvalidInputError(f"the id {shown(id)} occurs twice", path=f"ids[{index}]")
-        made[id] = GivenText(id, text, tags)
-    return list(made.values())
-
-
-def _is_file(text: str) -> bool:
-    try:
-        return len(text) < 1000 and os.path.isfile(text)
-    except ValueError:
-        return False
-
-
-def _of_paths(paths: Sequence[Path], report: IndexReport) -> list[FoundFile]:
-    found: list[FoundFile] = []
-    for path in paths:
-        try:
-            file = found_file(str(path), path.name)
-        except OSError as error:
-            report.failed[str(path)] = error.strerror or str(error)
-            continue
-        if file is None:
-            report.failed[str(path)] = "it is no file"
-        else:
-            found.append(file)
-    return found
-
-
-def _checked_tags(tags: Mapping[str, str]) -> Mapping[str, str]:
-    try:
-        return cast("Mapping[str, str]", labels(tags, "tags"))
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=error.path) from None
-
-
-def _allowed(where: Where) -> dict[str, Sequence[str]]:
-    """Returns the values that each tag may have; raises `InvalidInputError` for anything else."""
-    if not isinstance(where, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"expected a mapping of tags, got {shown(where)}", path="where")
-    allowed: dict[str, Sequence[str]] = {}
-    for name, value in where.items():
-        several: Any = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value  # pyright: ignore[reportUnnecessaryIsInstance]
-        values: list[Any] = list(several)
-        if not all(isinstance(each, str) for each in (name, *values)):
-            raise InvalidInputError(f"expected texts, got {shown(value)}", path=f"where[{name!r}]")
-        allowed[name] = values
-    return allowed
-
-
-def _check_search(query: object, k: object, mode: object) -> None:
-    if not isinstance(query, str) or not query.strip():
-        raise InvalidInputError(f"expected a question or words, got {shown(query)}", path="query")
-    if type(k) is not int or not 1 <= k <= 1000:
-        raise InvalidInputError(f"expected an integer from 1 to 1000, got {shown(k)}", path="k")
-    if mode not in _MODES:
-        raise InvalidInputError(f"expected one of {', '.join(_MODES)}, got {shown(mode)}", path="mode")

@@ -44,7 +44,9 @@ class VectorMatrix:
         """Returns the numbers of up to `most` chunks with the largest inner product, and that product."""
         np = numpy()
         with self._lock:
-            self._refresh(np, vector.dimensions)
+            self._refresh(np)
+            if not self._used or self._rows.shape[1] != vector.dimensions:  # all were removed, or embedded anew
+                return []
             numbers, rows = self._numbers[: self._used], self._rows[: self._used]
         if among is not None:
             chosen = np.flatnonzero(np.isin(numbers, np.asarray(among, dtype=np.int64), assume_unique=True))
@@ -57,14 +59,19 @@ class VectorMatrix:
         best = best[np.lexsort((numbers[best], -scores[best]))]  # equal scores in order, so that results are stable
         return [(int(numbers[place]), float(scores[place])) for place in best]
 
-    def _refresh(self, np: Any, dimensions: int) -> None:
+    def _refresh(self, np: Any) -> None:
         revision = self._file.revision()
         if revision == self._revision:
             return
         last = int(self._numbers[self._used - 1]) if self._used else 0
         kept = self._kept(np)
-        added = list(self._file.vectors(last))
+        added = self._file.vectors(last)
         needed = len(kept) + len(added)
+        if not len(kept):
+            self._rows = None
+            dimensions = len(added[0][1]) // 4 if added else 0
+        else:
+            dimensions = self._rows.shape[1]
         if self._rows is None or needed > len(self._rows) or len(kept) < self._used:
             space = int(needed * _GROWTH) + 1
             rows, numbers = np.empty((space, dimensions), np.float32), np.empty(space, np.int64)

@@ -1,24 +1,33 @@
-"""`IndexFile`: the documents of an index, their chunks, words and vectors, in one SQLite file.
-
-`VectorStore`: the port for vectors that are kept elsewhere.
-"""
+"""`IndexFile`: the documents of an index, their chunks, words and vectors, in one SQLite file."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import zlib
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Final, cast
+from uuid import uuid4
 
-from ..errors import SearchIndexError
-from ..schema import EMPTY, MediaAnchor, Vectors, from_data, to_data
+from ..errors import IndexMismatchError, SearchIndexError
+from ..schema import Vectors
 from ..stores.sqlite_files import Connection, SQLiteFile, SQLiteFileKind
 from .chunks import Chunk
+from .documents import (
+    DocumentText,
+    FileState,
+    IndexedDocument,
+    NewDocument,
+    StoredChunk,
+    VectorStore,
+    anchor_data,
+    anchors_of,
+    packed,
+    unpacked,
+)
 
 _TABLES: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -45,86 +54,9 @@ _KIND: Final = SQLiteFileKind("index", 0x41434931, 1, _TABLES, SearchIndexError,
 _COLUMNS: Final = "id, name, sha256, text, anchors, size, modified, problem"
 _WORD: Final = re.compile(r"\w+")
 _MOST_WORDS: Final = 64
-
-
-class VectorStore(Protocol):
-    """Keeps the vectors of chunks by their numbers, which are never used twice. Its methods may be called from any
-    thread, and block.
-    """
-
-    def put(self, numbers: Sequence[int], vectors: Vectors) -> None:
-        """Keeps vectors, in place of others with the same numbers."""
-        ...
-
-    def remove(self, numbers: Sequence[int]) -> None:
-        """Removes vectors; numbers that it does not have are ignored."""
-        ...
-
-    def nearest(self, vector: Vectors, most: int, among: Sequence[int] | None) -> Sequence[tuple[int, float]]:
-        """Returns the numbers of up to `most` vectors with the largest inner product with the one in `vector`, and that
-        product, the largest first; with `among`, of these numbers only.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document of an index. `id` is the path of a file, or the id of a text. `problem` says why a file is not found:
-    its text could not be read; None for all others.
-    """
-
-    id: str
-    name: str
-    is_file: bool
-    chunks: int
-    tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
-    problem: str | None = None
-
-
-class FileState(NamedTuple):
-    """What is known of a file, to tell whether it has changed: its size, the time of its change and its hash, which is
-    empty if the file is to be read again.
-    """
-
-    size: int
-    modified: int
-    sha256: str
-    problem: str | None
-
-
-@dataclass(slots=True)
-class NewDocument:
-    """A document to write: its text, with the places of its pieces in the file, and its chunks."""
-
-    id: str
-    name: str
-    sha256: str
-    text: str = ""
-    anchors: Sequence[MediaAnchor] = ()
-    chunks: Sequence[Chunk] = ()
-    size: int | None = None
-    modified: int | None = None
-    tags: Mapping[str, str] = field(default_factory=dict[str, str])
-    problem: str | None = None
-
-
-class StoredChunk(NamedTuple):
-    """A chunk with its document."""
-
-    number: int
-    chunk: Chunk
-    document: int
-    id: str
-    name: str
-    is_file: bool
-    tags: Mapping[str, str]
-
-
-class DocumentText(NamedTuple):
-    """The text of a document, and the places of its pieces in the file."""
-
-    text: str
-    anchors: Sequence[MediaAnchor]
+_ENDINGS: Final = ("", "-wal", "-shm", "-journal")
+_NEW: Final = ".new-"
+"""In the name of the file of an index that is made anew, with eight more characters."""
 
 
 class IndexFile:
@@ -134,16 +66,34 @@ class IndexFile:
         self._file = SQLiteFile(path, _KIND)
         self.path = self._file.path
 
+    def owns(self, path: str) -> bool:
+        """Returns whether a path without links is one of the files of this index."""
+        own = os.path.realpath(self.path)
+        rest = path.removeprefix(own)
+        return path.startswith(own) and (rest in _ENDINGS or rest.startswith(_NEW))
+
+    def new_file(self) -> IndexFile:
+        """Returns an empty index beside this one, for its documents anew."""
+        return IndexFile(self.path.with_name(f"{self.path.name}{_NEW}{uuid4().hex[:8]}"))
+
+    def delete_left_files(self) -> None:
+        """Deletes the files of `new_file` that were left by processes that were killed."""
+        folder = self.path.absolute().parent
+        for found in folder.glob(f"{escape(self.path.name)}{_NEW}????????"):
+            with suppress(SearchIndexError, FileNotFoundError):
+                if found.stat().st_size:  # otherwise another process is making it
+                    left = IndexFile(found)
+                    left.close() if left._file.is_used_by_others() else left.delete()
+
     def settings(self) -> dict[str, str]:
         """Returns what the vectors were made with; empty for an index without vectors."""
         with self._file.reading() as connection:
             return dict(connection.execute("SELECT name, value FROM settings"))
 
-    def set_settings(self, settings: Mapping[str, str]) -> None:
-        """Notes what the vectors are made with."""
-        with self._file.writing() as connection:
-            connection.execute("DELETE FROM settings")
-            connection.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+    def check(self, own: Mapping[str, str]) -> None:
+        """Raises `IndexMismatchError` if the vectors of the index were made with other settings than these."""
+        with self._file.reading() as connection:
+            _check_settings(self.path, connection, own)
 
     def states(self, ids: Sequence[str] | None = None, *, below: str | None = None) -> dict[str, FileState]:
         """Returns what is known of documents, by their ids: of all, of those named, or of files below a folder."""
@@ -160,52 +110,78 @@ class IndexFile:
                 rows = connection.execute(query).fetchall()
         return {id: FileState(*state) for id, *state in rows}
 
-    def write(self, documents: Sequence[NewDocument], vectors: Vectors | None, store: VectorStore | None) -> None:
-        """Writes documents in one transaction, in place of those with the same ids; `vectors` are those of all their
-        chunks, one after the other. With a `store` they are put there.
-        """
-        place = 0
-        with self._changing() as connection:
-            for document in documents:
-                removed = self._remove(connection, [document.id])
-                if store is not None and removed:
-                    store.remove(removed)
-                self._insert(connection, document, vectors, place, store)
-                place += len(document.chunks)
-
-    @staticmethod
-    def _insert(
-        connection: Connection,
-        document: NewDocument,
+    def write(
+        self,
+        documents: Sequence[NewDocument],
         vectors: Vectors | None,
-        place: int,
+        settings: Mapping[str, str],
         store: VectorStore | None,
     ) -> None:
-        """Writes a document; the vectors of its chunks begin at `place`."""
-        text, anchors = _packed(document.text), _packed(_anchor_data(document.anchors))
-        values = (document.id, document.name, document.sha256, text, anchors)
+        """Writes documents in one transaction, in place of those with the same ids; `vectors` are those of all their
+        chunks, one after the other, and `settings` what they were made with. With a `store` they are put there.
+
+        Raises `IndexMismatchError`, and writes nothing, if the vectors of the index were made with others.
+        """
+        removed: list[int] = []
+        place = 0
+        with self._changing() as connection:
+            if vectors is not None and not _check_settings(self.path, connection, settings):
+                connection.executemany("INSERT INTO settings VALUES (?, ?)", settings.items())
+            for document in documents:
+                tags = _tags_of(connection, document.id) if document.tags is None else document.tags
+                removed += self._remove(connection, [document.id])
+                number = self._insert(connection, document, tags)
+                if vectors is not None:
+                    end = place + len(document.chunks)
+                    self._insert_chunks(
+                        connection, number, document.text, document.chunks, _rows(vectors, place, end), store
+                    )
+                    place = end
+        self._forget(removed, store)
+
+    @staticmethod
+    def _insert(connection: Connection, document: NewDocument, tags: Mapping[str, str]) -> int:
+        """Writes a document without its chunks; returns its number."""
+        text, anchors = packed(document.text), packed(anchor_data(document.anchors))
+        values = (document.number, document.id, document.name, document.sha256, text, anchors)
         values += (document.size, document.modified, document.problem)
         row = connection.execute(
-            f"INSERT INTO documents ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values
+            f"INSERT INTO documents (number, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values
         ).lastrowid
-        tags = [(row, *tag) for tag in document.tags.items()]
-        connection.executemany("INSERT INTO tags VALUES (?, ?, ?)", tags)
-        if vectors is None:
-            return
+        number = cast("int", row)
+        connection.executemany("INSERT INTO tags VALUES (?, ?, ?)", [(number, *tag) for tag in tags.items()])
+        return number
+
+    @staticmethod
+    def _insert_chunks(
+        connection: Connection,
+        document: int,
+        text: str,
+        chunks: Sequence[Chunk],
+        vectors: Vectors,
+        store: VectorStore | None,
+    ) -> None:
+        """Writes the chunks of a document with this number and text, and their vectors."""
         size = 4 * vectors.dimensions
-        own = vectors.data[place * size : (place + len(document.chunks)) * size]
         numbers: list[int] = []
-        for index, chunk in enumerate(document.chunks):
-            vector = own[index * size : (index + 1) * size] if store is None else None
+        for index, chunk in enumerate(chunks):
+            vector = vectors.data[index * size : (index + 1) * size] if store is None else None
             number = connection.execute(
                 "INSERT INTO chunks (document, start, stop, context, vector) VALUES (?, ?, ?, ?, ?)",
-                (row, chunk.start, chunk.end, chunk.context, vector),
+                (document, chunk.start, chunk.end, chunk.context, vector),
             ).lastrowid
             numbers.append(cast("int", number))
-            words = (number, chunk.words(document.text))
-            connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", words)
+            connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, chunk.words(text)))
         if store is not None and numbers:
-            store.put(numbers, Vectors(own, vectors.dimensions))
+            store.put(numbers, vectors)
+
+    @staticmethod
+    def _forget(numbers: Sequence[int], store: VectorStore | None) -> None:
+        """Removes vectors from a store, after the transaction that removed their chunks: before, a transaction that is
+        undone would leave chunks without vectors.
+        """
+        if store is not None and numbers:
+            store.remove(numbers)
 
     def touch(self, id: str, size: int, modified: int) -> None:
         """Notes the size and the time of a file whose content is the same."""
@@ -225,9 +201,9 @@ class IndexFile:
         with self._changing() as connection:
             before = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
             removed = self._remove(connection, ids)
-            if store is not None and removed:
-                store.remove(removed)
-            return before - connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+            count = before - connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+        self._forget(removed, store)
+        return count
 
     @staticmethod
     def _remove(connection: Connection, ids: Sequence[str]) -> list[int]:
@@ -269,11 +245,11 @@ class IndexFile:
                 row[0] for row in connection.execute(f"SELECT number FROM chunks{condition} ORDER BY number", values)
             ]
 
-    def vectors(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yields the numbers and vectors of the chunks with a number above `after`, in order."""
+    def vectors(self, after: int = 0) -> list[tuple[int, bytes]]:
+        """Returns the numbers and vectors of the chunks with a number above `after`, in order."""
         with self._file.reading() as connection:
             query = "SELECT number, vector FROM chunks WHERE number > ? AND vector IS NOT NULL ORDER BY number"
-            yield from connection.execute(query, (after,))
+            return connection.execute(query, (after,)).fetchall()
 
     def with_words(self, query: str, most: int, tags: Mapping[str, Sequence[str]] | None) -> list[int]:
         """Returns the numbers of up to `most` chunks with words of the query, the best by BM25 first."""
@@ -312,44 +288,47 @@ class IndexFile:
         """Returns the text of a document by its number; None if it was removed meanwhile."""
         with self._file.reading() as connection:
             row = connection.execute("SELECT text, anchors FROM documents WHERE number = ?", (document,)).fetchone()
-        return None if row is None else DocumentText(_unpacked(row[0]), _anchors(_unpacked(row[1])))
+        return None if row is None else DocumentText(unpacked(row[0]), anchors_of(unpacked(row[1])))
 
-    def missing_in(self, other: IndexFile) -> list[str]:
-        """Returns the ids of documents that another index has not, or has with another text."""
-        have = {id: state.sha256 for id, state in other.states().items()}
-        return [id for id, state in self.states().items() if have.get(id) != state.sha256]
+    def missing_in(self, other: IndexFile) -> list[int]:
+        """Returns the numbers of documents that another index has not, or has as they were before."""
+        with self._file.reading() as own, other._file.reading() as connection:
+            return _missing(own, connection)
 
-    def stored(self, ids: Sequence[str]) -> Iterator[NewDocument]:
-        """Yields documents with their texts and without chunks, to be written again."""
-        for id in ids:
-            with self._file.reading() as connection:
-                row = connection.execute(f"SELECT number, {_COLUMNS} FROM documents WHERE id = ?", (id,)).fetchone()
-                if row is not None:
-                    yield _document(connection, row[0], row[1:])
+    def stored(self, number: int) -> NewDocument | None:
+        """Returns a document with its number and text and without chunks, to be written again; None if it was removed
+        meanwhile.
+        """
+        with self._file.reading() as connection:
+            row = connection.execute(f"SELECT {_COLUMNS} FROM documents WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            return None
+        id, name, sha256, text, anchors, size, modified, problem = row
+        texts = unpacked(text), anchors_of(unpacked(anchors))
+        return NewDocument(id, name, sha256, *texts, size=size, modified=modified, problem=problem, number=number)
 
-    def take(self, new: IndexFile, store: VectorStore | None) -> bool:
-        """Replaces all that is here by the documents of another index with the same texts, in one transaction; does
-        nothing and returns False if their texts are not the same.
+    def take(self, new: IndexFile, settings: Mapping[str, str], store: VectorStore | None) -> bool:
+        """Replaces the chunks of all documents by those of another index, which has the documents with the same
+        numbers, in one transaction. `settings` go before those of that index. Does nothing and returns False if it
+        does not have all of them.
         """
         with self._changing() as connection, new._file.reading() as other:
-            texts = "SELECT id, sha256 FROM documents ORDER BY id"
-            if connection.execute(texts).fetchall() != other.execute(texts).fetchall():
+            if _missing(connection, other):
                 return False
-            removed = self._remove(connection, [id for (id,) in connection.execute("SELECT id FROM documents")])
-            if store is not None and removed:
-                store.remove(removed)
-            connection.execute("DELETE FROM settings")
-            rows = other.execute("SELECT name, value FROM settings").fetchall()
-            connection.executemany("INSERT INTO settings VALUES (?, ?)", rows)
-            for number, *row in other.execute(f"SELECT number, {_COLUMNS} FROM documents ORDER BY number"):
-                document = _document(other, number, row)
-                chunks = other.execute(
+            removed = [number for (number,) in connection.execute("SELECT number FROM chunks")]
+            for table in ("chunks", "words", "settings"):
+                connection.execute(f"DELETE FROM {table}")
+            if made := dict(other.execute("SELECT name, value FROM settings")):
+                connection.executemany("INSERT INTO settings VALUES (?, ?)", {**made, **settings}.items())
+            for number, text in connection.execute("SELECT number, text FROM documents").fetchall():
+                rows = other.execute(
                     "SELECT start, stop, context, vector FROM chunks WHERE document = ? ORDER BY number", (number,)
                 ).fetchall()
-                document.chunks = [Chunk(*chunk[:3]) for chunk in chunks]
-                data = b"".join(chunk[3] for chunk in chunks)
-                vectors = Vectors(data, len(chunks[0][3]) // 4) if chunks else None
-                self._insert(connection, document, vectors, 0, store)
+                if rows:
+                    vectors = Vectors(b"".join(row[3] for row in rows), len(rows[0][3]) // 4)
+                    chunks = [Chunk(*row[:3]) for row in rows]
+                    self._insert_chunks(connection, number, unpacked(text), chunks, vectors, store)
+        self._forget(removed, store)
         return True
 
     def revision(self) -> int:
@@ -371,17 +350,53 @@ class IndexFile:
     def delete(self) -> None:
         """Closes the file, and deletes it."""
         self._file.close()
-        for ending in ("", "-wal", "-shm"):
+        for ending in _ENDINGS:
             Path(f"{self.path}{ending}").unlink(missing_ok=True)
 
 
-def _having(tags: Mapping[str, Sequence[str]] | None) -> tuple[str, list[str]]:
-    """Returns the condition that a chunk is of a document with tags, and its values."""
+def _check_settings(path: Path, connection: Connection, own: Mapping[str, str]) -> bool:
+    """Returns whether an index has settings; raises `IndexMismatchError` if they are not its `own` ones. Chunks of
+    several lengths do no harm.
+    """
+    stored = dict(connection.execute("SELECT name, value FROM settings"))
+    if not stored:
+        return False
+    if stored.get("place") != own["place"]:
+        raise IndexMismatchError(
+            f"the vectors of {path} are {stored.get('place')}, and are looked for {own['place']}.",
+            hint="Open it with the store= that it was made with, or embed all anew: index.rebuild().",
+        )
+    if any(stored.get(name) != own[name] for name in ("model", "dimensions")):
+        raise IndexMismatchError(
+            f"the vectors of {path} are of {stored.get('model')} with {stored.get('dimensions')} dimensions, those of "
+            f"this LLM are of {own['model']} with {own['dimensions']}.",
+            hint="Use that model, or embed all anew: index.rebuild(llm).",
+        )
+    return True
+
+
+def _missing(own: Connection, other: Connection) -> list[int]:
+    """Returns the numbers of documents that only the first of two files has."""
+    there = {number for (number,) in other.execute("SELECT number FROM documents")}
+    numbers = [number for (number,) in own.execute("SELECT number FROM documents ORDER BY number")]
+    return [number for number in numbers if number not in there]
+
+
+def _rows(vectors: Vectors, start: int, end: int) -> Vectors:
+    size = 4 * vectors.dimensions
+    return Vectors(vectors.data[start * size : end * size], vectors.dimensions)
+
+
+def _having(tags: Mapping[str, Sequence[str]] | None) -> tuple[str, list[str | int]]:
+    """Returns the condition that a chunk is of a document with all of these tags, and its values."""
     if not tags:
         return "", []
-    one = "document IN (SELECT document FROM tags WHERE name = ? AND value IN (SELECT value FROM json_each(?)))"
-    values = [value for name, allowed in tags.items() for value in (name, json.dumps(list(allowed)))]
-    return f" WHERE {' AND '.join([one] * len(tags))}", values
+    pairs = json.dumps([[name, value] for name, allowed in tags.items() for value in {*allowed}])
+    documents = (
+        "SELECT document FROM json_each(?) AS wanted JOIN tags ON tags.name = json_extract(wanted.value, '$[0]') "
+        "AND tags.value = json_extract(wanted.value, '$[1]') GROUP BY document HAVING count(*) = ?"
+    )
+    return f" WHERE document IN ({documents})", [pairs, len(tags)]
 
 
 def _tags(rows: Any) -> dict[int, dict[str, str]]:
@@ -391,26 +406,6 @@ def _tags(rows: Any) -> dict[int, dict[str, str]]:
     return found
 
 
-def _document(connection: Connection, number: int, row: Sequence[Any]) -> NewDocument:
-    """Returns a document of its `_COLUMNS`, without chunks."""
-    id, name, sha256, text, anchors, size, modified, problem = row
-    query = "SELECT document, name, value FROM tags WHERE document = ?"
-    tags = _tags(connection.execute(query, (number,))).get(number, {})
-    texts = _unpacked(text), _anchors(_unpacked(anchors))
-    return NewDocument(id, name, sha256, *texts, size=size, modified=modified, tags=tags, problem=problem)
-
-
-def _packed(text: str) -> bytes:
-    return zlib.compress(text.encode(), 6)
-
-
-def _unpacked(data: bytes) -> str:
-    return zlib.decompress(data).decode()
-
-
-def _anchor_data(anchors: Sequence[MediaAnchor]) -> str:
-    return json.dumps([to_data(anchor) for anchor in anchors])
-
-
-def _anchors(text: str) -> list[MediaAnchor]:
-    return [from_data(MediaAnchor, each) for each in json.loads(text)]
+def _tags_of(connection: Connection, id: str) -> dict[str, str]:
+    query = "SELECT t.name, value FROM tags t JOIN documents d ON d.number = t.document WHERE d.id = ?"
+    return dict(connection.execute(query, (id,)))

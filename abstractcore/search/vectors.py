@@ -19,10 +19,13 @@ _DEFAULT_CHUNK_TOKENS: Final = 200
 
 
 class Embedder:
-    """Embeds texts by `llm`. The first vectors of an index say which model and length those of it have."""
+    """Embeds texts by `llm`. The first vectors of an index say which model and length those of it have, and whether
+    they are in its file or in a store.
+    """
 
-    def __init__(self, llm: llms.LLM, file: IndexFile, chunk_tokens: int | None) -> None:
+    def __init__(self, llm: llms.LLM, file: IndexFile, chunk_tokens: int | None, *, in_store: bool) -> None:
         self.llm = llm
+        self.place = "in a store" if in_store else "in the file"
         self._file = file
         self.given_chunk_tokens = chunk_tokens
 
@@ -41,19 +44,17 @@ class Embedder:
         model.
         """
         embedded = await self.llm.embedded(texts, purpose, sync=pipeline is self.llm.pipeline(sync=True))
-        await pipeline.runtime.call(self._check, embedded, purpose, kind="files")
+        await pipeline.runtime.call(self.check, embedded, kind="files")
         return embedded
 
-    def _check(self, embedded: Embeddings, purpose: EmbedPurpose) -> None:
-        own = {"model": f"{embedded.provider}/{embedded.model}", "dimensions": str(embedded.dimensions)}
-        stored = self._file.settings()
-        if not stored:
-            if purpose == "document":
-                self._file.set_settings({**own, "chunk_tokens": str(self.chunk_tokens())})
-            return
-        if any(stored.get(name) != value for name, value in own.items()):
-            raise IndexMismatchError(
-                f"the vectors of {self._file.path} are of {stored.get('model')} with {stored.get('dimensions')} "
-                f"dimensions, those of this LLM are of {own['model']} with {own['dimensions']}.",
-                hint="Use that model, or embed all anew: index.rebuild(llm).",
-            )
+    def check(self, embedded: Embeddings) -> None:
+        """Raises `IndexMismatchError` if the vectors of the index were made otherwise than these."""
+        self._file.check(self._settings(embedded))
+
+    def new_settings(self, embedded: Embeddings) -> dict[str, str]:
+        """Returns what the vectors of an index are made with, if these are its first ones."""
+        return {**self._settings(embedded), "chunk_tokens": str(self.chunk_tokens())}
+
+    def _settings(self, embedded: Embeddings) -> dict[str, str]:
+        made = {"model": f"{embedded.provider}/{embedded.model}", "dimensions": str(embedded.dimensions)}
+        return {**made, "place": self.place}

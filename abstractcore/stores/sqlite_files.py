@@ -9,10 +9,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from ..errors import AbstractCoreError
+from ..errors import AbstractCoreError, InvalidInputError
 from ..private_files import private
+from ..schema.base_error import shown
 
 Connection: TypeAlias = sqlite3.Connection
 _BUSY_SECONDS: Final = 30.0
@@ -44,6 +45,33 @@ class _Opened(NamedTuple):
     connection: Connection
     lock: threading.RLock
     process: int
+    file: tuple[int, int] | None
+
+
+def checked_path(path: Any) -> Path:
+    """Returns the path of a file; raises `InvalidInputError` for anything else."""
+    try:
+        name = cast("object", os.fspath(path))
+    except TypeError:
+        name = None
+    if not isinstance(name, str):
+        raise InvalidInputError(f"expected a path, got {shown(path)}", path="path")
+    try:
+        has_null = b"\0" in os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(f"{shown(name)} is no path: {error}", path="path") from None
+    if has_null:
+        raise InvalidInputError(f"{shown(name)} is no path: it has a null character", path="path")
+    return Path(name)
+
+
+def file_identity(path: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Returns what is another one for another file at a path; None without one."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class SQLiteFile:
@@ -54,7 +82,7 @@ class SQLiteFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], kind: SQLiteFileKind, *, read_only: bool = False) -> None:
-        self.path = Path(path)
+        self.path = checked_path(path)
         self._kind = kind
         self._read_only = read_only
         self._closed = False
@@ -102,10 +130,24 @@ class SQLiteFile:
         if self._closed:
             raise self._kind.error(f"{self.path} is closed.", hint="Open it again.")
 
+    def is_replaced(self) -> bool:
+        """Returns whether the file was deleted since it was opened, or another one is at its path."""
+        return file_identity(self._place) != self._opened.file
+
+    def is_used_by_others(self) -> bool:
+        """Returns whether there is another connection to the file; if not, its log is now in the file itself."""
+        with self._connected("opened") as connection:
+            try:
+                connection.execute("PRAGMA busy_timeout = 0")
+                connection.execute("PRAGMA journal_mode = DELETE")  # which takes that nobody else has it open
+            except sqlite3.Error:
+                return True
+        return False
+
     def close(self) -> None:
         """Closes the file. May be called again."""
         self._closed = True
-        connection, lock, process = self._opened
+        connection, lock, process, _ = self._opened
         if process != os.getpid():
             _of_other_processes.append(connection)
             return
@@ -123,6 +165,10 @@ class SQLiteFile:
         if opened.process != os.getpid():
             _of_other_processes.append(opened.connection)
             opened = self._opened = self._open()
+        elif (found := file_identity(self._place)) != opened.file:
+            # SQLite would go on with the one that nobody finds any more.
+            what = "deleted" if found is None else "replaced"
+            raise self._kind.error(f"{self.path} was {what} while it was open.", hint="Open it again.")
         with opened.lock:
             self.check_open()
             try:
@@ -135,7 +181,7 @@ class SQLiteFile:
             connection = self._connect()
         except _FAILURES as error:
             raise self._error("opened", error) from None
-        return _Opened(connection, threading.RLock(), os.getpid())
+        return _Opened(connection, threading.RLock(), os.getpid(), file_identity(self._place))
 
     def _connect(self) -> Connection:
         mode = "rw"

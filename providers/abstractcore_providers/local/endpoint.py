@@ -36,6 +36,10 @@ _ABILITIES: Mapping[ModelKind, tuple[str, str]] = {
     "embedding": ("embeds texts", "Use llm.embed(texts), or another model."),
     "reranking": ("ranks documents", "Use llm.rerank(query, documents), or another model."),
 }
+_RANKING_HINTS: Mapping[ModelKind, str] = {
+    "chat": "Rank by its answers with method='llm', or by vectors: create_llm().rerank(..., method='embeddings').",
+    "embedding": "Rank by its vectors: llm.rerank(query, documents, method='embeddings').",
+}
 _OVERFLOW_HINT = (
     "Shorten the prompt or the files, or enlarge the context with context_size=TOKENS, up to what the model supports."
 )
@@ -75,7 +79,7 @@ class LocalEndpoint:
             ability, hint = _ABILITIES[kind]
             raise UnsupportedOptionError(
                 f"{self._model} is a model that {ability}, as its file says, and has no operation {name!r}",
-                hint=hint,
+                hint=_RANKING_HINTS.get(kind, hint) if name == RERANK else hint,
                 provider="local",
                 model=self._model,
             )

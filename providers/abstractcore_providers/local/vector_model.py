@@ -29,6 +29,8 @@ MOST_TOKENS = 256
 """The tokens of a text with the two around it: what the model was trained with, and its reference cuts at."""
 _WEIGHTS, _TOKENIZER = "model.onnx", "tokenizer.json"
 _LEAST_LENGTH = 1e-12
+_LONG_TEXT = 20_000
+_LONGEST_WORD = 100
 _PACKAGES = ("onnxruntime", "tokenizers", "numpy")
 
 
@@ -102,7 +104,7 @@ class VectorModel:
         Raises `ContextOverflowError` with the index and the tokens of a text that is too long, and
         `StreamInterruptedError` if the call is interrupted.
         """
-        rows = [self._tokens(text) for text in texts]
+        rows = [self._first_tokens(text) if truncate else self._tokens(text) for text in texts]
         too_long = [index for index, row in enumerate(rows) if len(row) > MOST_TOKENS]
         if too_long and not truncate:
             raise _overflow(too_long[0], len(rows[too_long[0]]))
@@ -121,6 +123,16 @@ class VectorModel:
     def _tokens(self, text: str) -> list[int]:
         # One by one: the tokenizer's own threads, which a batch of texts starts, do not survive a fork.
         return self._tokenizer.encode(text).ids
+
+    def _first_tokens(self, text: str) -> list[int]:
+        """Returns the tokens of a text, of a long one those of its beginning, if they are too many already. A word that
+        is cut there is of at most `_LONGEST_WORD` tokens: a longer one is one token.
+        """
+        if len(text) > _LONG_TEXT:
+            tokens = self._tokens(text[:_LONG_TEXT])
+            if len(tokens) > MOST_TOKENS + _LONGEST_WORD:
+                return tokens
+        return self._tokens(text)
 
     @contextmanager
     def _run(self) -> Generator[Any]:

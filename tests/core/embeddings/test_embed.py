@@ -212,6 +212,7 @@ def test_refusal_of_every_text_names_all(call_style, server):
         (["a", [1, 2]], r"inputs\[1\]: expected a text, a file or parts"),
         (["a", []], r"inputs\[1\]: expected a text, a file or parts"),
         (["a", ["b", ""]], r"inputs\[1\]\[1\]: is empty"),
+        (["a", ["b", ["c"]]], r"inputs\[1\]\[1\]: expected a text or a file, got \['c'\]"),
         ("a", r"inputs: expected a list of texts or files, got 'a'"),
         (b"a", r"inputs: expected a list"),
         ({"a": 1}, r"inputs: expected a list"),

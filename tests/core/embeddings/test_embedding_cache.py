@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from decimal import Decimal
 
 import numpy as np
@@ -138,6 +139,47 @@ def test_damaged_vector_is_asked_for_again(server, cache):
     assert np.array_equal(again.vectors, first.vectors)
 
 
+@pytest.mark.parametrize(
+    "damage",
+    ["tokens = 'many'", "tokens = -5", "tokens = 1e300", "tokens = NULL", "stored_at = 'now'", "stored_at = NULL"],
+)
+def test_damaged_row_is_asked_for_again(server, cache, damage):
+    llm = embedder(server, embed_cache=cache)
+    llm.embed(["a", "b"])
+    with sqlite3.connect(cache.path) as connection:
+        connection.execute(f"UPDATE vectors SET {damage}")
+    connection.close()
+    again = llm.embed(["a", "b"])
+    assert (again.cache_hits, again.warnings) == (0, ())
+
+
+def test_file_that_was_deleted_while_it_was_open_is_made_again(server, cache):
+    llm = embedder(server, embed_cache=cache)
+    llm.embed(["a"])
+    for ending in ("", "-wal", "-shm"):
+        os.unlink(f"{cache.path}{ending}")
+    assert llm.embed(["a"]).cache_hits == 0
+    assert EmbeddingCache(cache.path).count() == 1
+
+
+def test_threads_go_on_when_one_of_them_closes_the_cache(server, cache):
+    llm = embedder(server, embed_cache=cache)
+    warnings: list[object] = []
+
+    def work(number: int) -> None:
+        for count in range(20):
+            warnings.extend(llm.embed([f"text {count} of {number}"]).warnings)
+            cache.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert warnings == []
+    assert cache.count() == 80
+
+
 def test_file_of_a_later_version_is_left_alone(server, tmp_path):
     path = tmp_path / "vectors.db"
     with sqlite3.connect(path) as connection:
@@ -195,7 +237,9 @@ def test_invalid_cache_is_refused_when_the_llm_is_made(given):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": 7}, "path: expected a path or None, got int"),
+        ({"path": 7}, "path: expected a path, got 7"),
+        ({"path": "a\0b"}, "path: .* is no path"),
+        ({"path": "\ud800"}, "path: .* is no path"),
         ({"max_bytes": 10}, "max_bytes: expected at least 1,048,576, got 10"),
         ({"max_bytes": True}, "max_bytes: expected"),
     ],

@@ -105,6 +105,20 @@ def test_blocks_give_what_one_matrix_gives(monkeypatch):
     assert whole[2] == again[2]
 
 
+@pytest.mark.parametrize("threshold", [0.2, 0.6, 0.9])
+def test_arrays_and_lists_have_the_same_clusters(monkeypatch, threshold):
+    rows = np.random.default_rng(4).normal(size=(120, 5)).tolist()
+    monkeypatch.setattr(vector_math, "_MOST_NUMBERS", 700)
+    of_arrays = embeddings(rows).clusters(threshold, min_size=1)
+    monkeypatch.setattr(vector_math, "numpy_or_none", lambda: None)
+    assert embeddings(rows).clusters(threshold, min_size=1) == of_arrays
+
+
+def test_clusters_of_vectors_that_are_all_alike_list_no_pairs(monkeypatch):
+    monkeypatch.setattr(vector_math, "SimilarPair", None)
+    assert embeddings([[1.0, 0.001 * number] for number in range(3000)]).clusters(0.9) == [[*range(3000)]]
+
+
 def test_blocks_stay_small(monkeypatch):
     sizes: list[int] = []
     monkeypatch.setattr(
@@ -113,6 +127,9 @@ def test_blocks_stay_small(monkeypatch):
     assert len(embeddings([*np.eye(3000, 4).tolist(), [1.0, 1, 1, 1]]).nearest(1)) == 3001
     assert max(sizes) <= vector_math._MOST_NUMBERS
     assert len(sizes) > 1
+    sizes.clear()
+    assert embeddings(np.eye(3000, 4).tolist()).clusters(0.9) == []  # zeros are like nothing
+    assert max(sizes) <= vector_math._MOST_NUMBERS
 
 
 def test_zeros_are_left_as_they_are(way):

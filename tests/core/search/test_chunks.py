@@ -129,3 +129,35 @@ def test_halves_have_all_of_a_chunk(text):
         assert len(text.split()) == 1
         return
     assert without_space("".join(text[each.start : each.end] for each in two)) == without_space(text)
+
+
+class _SlicedText(str):
+    """A text that counts how many characters were taken of it."""
+
+    taken = 0
+
+    def __getitem__(self, key):
+        found = super().__getitem__(key)
+        self.taken += len(found)
+        return found
+
+
+def test_one_long_line_is_read_a_few_times_only():
+    text = _SlicedText("a word or two " * 100_000)
+    chunks = chunks_of(text, (), 200)
+    assert len(chunks) > 1000
+    assert text.taken < 40 * len(text)
+
+
+def test_long_headings_and_heads_of_tables_are_in_each_chunk_with_their_beginnings_only():
+    long = "A long heading that goes on " * 500
+    text = f"# {long}\n\n" + "Some text that follows it here.\n\n" * 2000
+    chunks = chunks_of(text, (), 200)
+    assert len(chunks) > 20
+    assert all(len(chunk.context) < 200 and chunk.context.startswith("# A long heading") for chunk in chunks[-20:])
+    columns = [f"column{number}" for number in range(2000)]
+    row = "|" + "|".join(["1"] * len(columns)) + "|\n"
+    table = "|" + "|".join(columns) + "|\n" + "|---" * len(columns) + "|\n" + row * 5
+    rows = chunks_of(table, (), 200)[-4:]
+    assert all(row.context.startswith("|column0|") and row.context.endswith("|") for row in rows)
+    assert all(len(row.context) < 1000 for row in rows)

@@ -120,6 +120,44 @@ def test_files_below_a_folder_that_cannot_be_read_now_are_kept(index, folder, mo
     assert index.search("lamp", 1)[0].file is not None
 
 
+def test_a_gone_file_whose_name_begins_like_that_of_an_unreadable_one_is_removed(index, folder, monkeypatch):
+    (folder / "fruit.md.old").write_text("old apples")
+    (folder / "fruit").mkdir()
+    (folder / "fruit" / "a.md").write_text("new apples")
+    index.add(folder)
+    (folder / "fruit.md.old").unlink()
+    (folder / "fruit.md").write_bytes(b"")
+    report = index.add(folder)
+    assert list(report.failed) == [str(folder / "fruit.md")]
+    assert report.removed == [str(folder / "fruit.md.old")]
+
+
+def test_files_with_names_that_are_no_text_are_reported_and_others_are_added(index, folder):
+    name = os.fsdecode(b"caf\xe9.md")
+    try:
+        (folder / name).write_text("a name in Latin-1")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    report = index.add(folder)
+    assert len(report.added) == 2
+    assert "not UTF-8" in report.failed[str(folder / name)]
+    for given in (folder / name, [folder / name]):
+        with pytest.raises(InvalidInputError, match="no path"):
+            index.add(given)
+
+
+def test_tags_stay_unless_others_are_given(index, folder):
+    index.add(folder, tags={"team": "sales"})
+    index.add(["a text"], ids=["a"], tags={"team": "sales"})
+    (folder / "fruit.md").write_text("plums")
+    index.add(folder)
+    index.add(["a text"], ids=["a"])
+    index.add(["a changed text"], ids=["a"])
+    assert {each.tags["team"] for each in index.documents()} == {"sales"}
+    index.add(folder, tags={})
+    assert [each.id for each in index.documents() if each.tags] == ["a"]
+
+
 def test_a_file_without_text_is_reported_with_the_reason_and_read_again_when_it_changes(index, folder):
     empty = folder / "empty.txt"
     empty.write_text(" \n")
@@ -351,6 +389,16 @@ def test_what_cannot_be_added_is_refused_with_its_place(index, arguments, option
     assert len(index) == 0
 
 
+def test_any_number_of_tags_and_values_chooses_documents(index):
+    names = [f"tag{number}" for number in range(40)]
+    index.add(["apples"], ids=["a"], tags=dict.fromkeys(names, "x"))
+    index.add(["apples"], ids=["b"], tags=dict.fromkeys(names[:39], "x"))
+    values = [f"value{number}" for number in range(500)]
+    assert [hit.id for hit in index.search("apples", where={name: [*values, "x", "x"] for name in names})] == ["a"]
+    assert index.search("apples", where={f"none{number}": "x" for number in range(3000)}) == []
+    assert index.search("apples", where={"tag0": []}) == []
+
+
 def test_names_of_files_in_a_list_of_texts_are_refused_with_what_to_write(index, folder):
     with pytest.raises(InvalidInputError, match="names of files") as caught:
         index.add([str(folder / "fruit.md")])
@@ -368,6 +416,8 @@ def test_names_of_files_in_a_list_of_texts_are_refused_with_what_to_write(index,
         ({"mode": "fuzzy"}, "mode"),
         ({"where": "tag"}, "where"),
         ({"where": {"a": 5}}, "where['a']"),
+        ({"where": {"a": "\ud800"}}, "where['a']"),
+        ({"query": "a \ud800", "mode": "words"}, "query"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(index, options, path):
@@ -397,10 +447,35 @@ def test_a_file_that_is_no_index_or_cannot_be_used_is_refused(tmp_path, llm):
     connection.close()
     with pytest.raises(SearchIndexError, match="has version 9: this release reads version 1"):
         Index(later, llm)
+    for path in ("a\0b.db", "\ud800.db", b"i.db", 5, None):
+        with pytest.raises(InvalidInputError) as caught:
+            Index(path, llm)
+        assert caught.value.path == "path"
     with pytest.raises(InvalidInputError, match="expected an LLM"):
         Index(tmp_path / "i.db", "openai")
     with pytest.raises(InvalidInputError, match="at least 16"):
         Index(tmp_path / "i.db", llm, chunk_tokens=3)
+
+
+@pytest.mark.parametrize("ids", [5, None, [5], b"a"])
+def test_what_cannot_be_removed_is_refused(index, ids):
+    with pytest.raises(InvalidInputError) as caught:
+        index.remove(ids)
+    assert caught.value.path.startswith("ids")
+
+
+def test_an_index_that_was_deleted_or_replaced_while_it_is_open_is_refused(tmp_path, llm):
+    path = tmp_path / "i.db"
+    with Index(path, llm) as index:
+        index.add(["apples"])
+        for ending in ("", "-wal", "-shm"):
+            Path(f"{path}{ending}").unlink()
+        with pytest.raises(SearchIndexError, match="was deleted while it was open"):
+            index.add(["pears"])
+        with Index(path, llm) as second:
+            second.add(["plums"])
+        with pytest.raises(SearchIndexError, match="was replaced while it was open"):
+            index.search("apples")
 
 
 def test_a_closed_index_says_so_and_its_file_is_private(tmp_path, llm):

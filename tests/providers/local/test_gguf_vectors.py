@@ -74,8 +74,9 @@ def test_ranking_is_that_of_the_weights(ranker: Any):
 def test_what_a_model_does_not_do_is_an_error_that_says_what_it_does(embedder: Any, ranker: Any):
     with pytest.raises(UnsupportedOptionError, match=r"embeds texts, .* no operation 'chat'"):
         embedder.generate("hi")
-    with pytest.raises(UnsupportedOptionError, match=r"embeds texts, .* no operation 'rerank'"):
+    with pytest.raises(UnsupportedOptionError, match=r"embeds texts, .* no operation 'rerank'") as caught:
         embedder.rerank("who purrs", TEXTS)
+    assert "method='embeddings'" in (caught.value.hint or "")
     with pytest.raises(UnsupportedOptionError, match=r"ranks documents, .* no operation 'embed'") as caught:
         ranker.embed(TEXTS)
     assert "llm.rerank" in (caught.value.hint or "")

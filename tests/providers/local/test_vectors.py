@@ -146,6 +146,15 @@ def test_closed_group_embeds_nothing(group: LLM):
         group.embed(["a"])
 
 
+@pytest.mark.parametrize("text", ["word " * 10_000, "w" * 60_000 + " end", " " * 30_000 + "words " * 400])
+def test_long_text_is_cut_as_all_of_its_tokens_would_be(llm: LLM, monkeypatch: pytest.MonkeyPatch, text: str):
+    found = llm.embed([text], truncate=True)
+    monkeypatch.setattr("abstractcore_providers.local.vector_model._LONG_TEXT", len(text))
+    again = llm.embed([text], truncate=True)
+    assert (found.tokens, found.truncated) == (again.tokens, again.truncated)
+    assert np.array_equal(found.vectors, again.vectors)
+
+
 def test_model_without_a_name_embeds_by_the_embedded_embedding_model(services: Services):
     with create_llm(services=services) as chat, create_llm(MODEL, services=services) as named:
         found = chat.embed(["a cat"])
