@@ -7,7 +7,8 @@ import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from ..copying import NotCopied
@@ -78,7 +79,7 @@ class EmbeddingCache(NotCopied):
         by_id = {_id(key): key for key in keys}
         statement = "SELECT * FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
         found: dict[bytes, CachedVector] = {}
-        with self._opened().reading() as connection:
+        with self._transaction(SQLiteFile.reading) as connection:
             for id, rest, *row in connection.execute(statement, (json.dumps(sorted(by_id)),)):
                 if rest == by_id[id][8:]:
                     found[by_id[id]] = CachedVector(*row)
@@ -89,18 +90,18 @@ class EmbeddingCache(NotCopied):
     def put(self, vectors: Mapping[bytes, CachedVector]) -> None:
         """Stores vectors by key; blocks. Raises `EmbeddingCacheError`."""
         rows = [(_id(key), key[8:], *each) for key, each in vectors.items()]
-        with self._opened().writing() as connection:
+        with self._transaction(SQLiteFile.writing) as connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._make_room(connection)
 
     def clear(self) -> None:
         """Removes all vectors; blocks. Raises `EmbeddingCacheError`."""
-        with self._opened().writing() as connection:
+        with self._transaction(SQLiteFile.writing) as connection:
             connection.execute("DELETE FROM vectors")
 
     def count(self) -> int:
         """Returns how many vectors are stored; blocks. Raises `EmbeddingCacheError`."""
-        with self._opened().reading() as connection:
+        with self._transaction(SQLiteFile.reading) as connection:
             return connection.execute("SELECT count(*) FROM vectors").fetchone()[0]
 
     def close(self) -> None:
@@ -126,6 +127,21 @@ class EmbeddingCache(NotCopied):
             return None, error.message
         self._failed_at = None
         return result, None
+
+    @contextmanager
+    def _transaction(self, begin: Callable[[SQLiteFile], AbstractContextManager[Connection]]) -> Generator[Connection]:
+        """A transaction in the file, which is opened again if another thread has closed it."""
+        with ExitStack() as stack:
+            while True:
+                file = self._opened()
+                try:
+                    connection = stack.enter_context(begin(file))
+                except EmbeddingCacheError:
+                    if file is self._file:
+                        raise
+                else:
+                    break
+            yield connection
 
     def _opened(self) -> SQLiteFile:
         """Returns the file; one that was deleted is made again."""

@@ -78,6 +78,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.JournalError, 2),
     (abstractcore.SessionError, 2),
     (abstractcore.SearchIndexError, 2),
+    (abstractcore.EmbeddingCacheError, 2),
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )

@@ -108,4 +108,4 @@ def test_command_of_the_program_has_precedence(install: Callable[..., None]):
 def test_unknown_command_is_compared_with_those_of_other_packages():
     code, output = run("serv")
     assert code == 2
-    assert "Did you mean 'serve'?" in output
+    assert "Did you mean 'serve'" in output

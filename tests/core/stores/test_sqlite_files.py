@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import EmbeddingCacheError, SearchIndexError, SessionError
+from abstractcore import EmbeddingCacheError, InvalidInputError, SearchIndexError, SessionError
 from abstractcore.embeddings import caching
 from abstractcore.search import store
 from abstractcore.sessions import file as sessions
@@ -93,8 +93,8 @@ def test_files_that_cannot_be_used_are_errors_of_their_kind(
     assert {SearchIndexError, EmbeddingCacheError, SessionError} == {each.error for each in KINDS}
 
 
-def test_paths_that_cannot_be_are_errors_of_the_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with pytest.raises(SessionError, match="cannot be opened: embedded null byte"):
+def test_paths_that_cannot_be_are_typed_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(InvalidInputError, match="it has a null character"):
         SQLiteFile("nul\0byte", KIND)
     with pytest.raises(SessionError, match="cannot be opened: No such file or directory"):
         SQLiteFile(tmp_path / "missing" / "diary.db", KIND)
