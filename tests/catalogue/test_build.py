@@ -322,6 +322,7 @@ WITHOUT_PRICE = {
         "accounts/fireworks/models/kimi-k2": "not on shared servers any more",
         "accounts/fireworks/models/kimi-k2-thinking": "not on shared servers any more",
         "accounts/fireworks/models/minimax-m2": "not on shared servers any more",
+        "fireworks/qwen3-embedding-8b": "embeds; no page with its price was found",
     },
     "together": {},
 }
