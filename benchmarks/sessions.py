@@ -12,9 +12,9 @@ from typing import Any
 
 from rounds import Row, Setup, best
 
-from abstractcore import GenerateResponse, Message, Session, Usage, create_llm
+from abstractcore import LLM, GenerateResponse, Message, Session, Usage, create_llm
 from abstractcore.engine import Prepared
-from abstractcore.schema import ModelCall
+from abstractcore.schema import ModelCall, Sampling
 from abstractcore.sessions import SessionExchange
 from abstractcore.sessions.file import SessionFile
 
@@ -32,7 +32,7 @@ def sessions(setup: Setup) -> list[Row]:
 def _asked(count: int, setup: Setup) -> Row:
     """What `ask` adds to its call: the model answers at once, and the session's own work is left."""
     response = create_llm("scripted", replies=["ok"]).generate("hi")
-    session = _InstantModel(response).session()
+    session = Session(_InstantModel(create_llm("scripted", replies=[]), response))
     session.add(*_conversation(count))
     asks = 50 if setup.quick else 200
 
@@ -48,25 +48,17 @@ def _asked(count: int, setup: Setup) -> Row:
     return Row(f"ask over generate, {count:,} messages", best({"ask": batch}, 5 * setup.rounds)["ask"], goal=50e-6)
 
 
-class _InstantModel:
+class _InstantModel(LLM):
     """A model whose calls take no time: what is left is the work of the session."""
 
-    def __init__(self, response: GenerateResponse[Any]) -> None:
-        self._llm = create_llm("scripted", replies=[])
+    def __init__(self, llm: LLM, response: GenerateResponse[Any]) -> None:
+        vars(self).update(vars(llm))
         self._response = response
-        self.provider, self.model, self.profile = self._llm.provider, self._llm.model, self._llm.profile
-        self.estimate_tokens, self.read_messages = self._llm.estimate_tokens, self._llm.read_messages
-        self.pipeline = self._llm.pipeline
 
-    def session(self) -> Session:
-        """Returns a session with this model."""
-        model: Any = self
-        return Session(model)
-
-    def prepared(self, prompt: str, options: Any, *, stream: bool) -> Any:
+    def prepared(self, prompt: str | None, request: Any, *, stream: bool = False) -> Any:
         """Returns a request that is answered when it has been built."""
-        call = SimpleNamespace(messages=(*options["messages"], Message.user(prompt)))
-        built: Any = Prepared(ModelCall("m", (Message.user(prompt),)))
+        call = SimpleNamespace(messages=(*request["messages"], Message.user(prompt or "")), sampling=Sampling())
+        built: Any = Prepared(ModelCall("m", (Message.user(prompt or ""),)))
         object.__setattr__(built, "input", call)
         return _Request(lambda: built, self._response)
 
