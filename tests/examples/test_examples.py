@@ -263,6 +263,19 @@ def test_mcp_tools_stand_beside_a_function(run):
     ]
 
 
+def test_files_are_searched(run):
+    lines = run(str(EXAMPLES / "search_files.py")).splitlines()
+    assert lines[0] == "9 added, 1 not read"
+    assert lines[1].startswith("  bunny.mp4: ")
+    assert [line.strip().partition(": ")[0] for line in lines[3::2]] == [
+        "invoice.pdf, page 1",
+        "sales.xlsx, Sales!A3:F3",
+        "meeting.wav, 00:00",
+        "notice.pdf, page 1",
+        "harvest.docx, paragraph 3",
+    ]
+
+
 def test_every_example_is_tested():
     with_plugins = sorted((EXAMPLES.parent / "tests" / "plugins").glob("*/test_package.py"))
     tested = "".join(path.read_text() for path in (Path(__file__), *with_plugins))
