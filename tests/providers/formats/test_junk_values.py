@@ -107,7 +107,7 @@ def test_junk_in_a_request_is_an_error_with_its_path(format):
 
 
 DIALECTS: Mapping[str, Callable[[], Transpiler]] = {
-    **{preset.name: lambda preset=preset: OpenAIChat(preset.dialect) for preset in VENDORS},
+    **{preset.name: lambda preset=preset: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat},
     "vertex": lambda: Gemini(GenerateContentDialect(provider="vertex", publisher="google")),
 }
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}

@@ -33,7 +33,7 @@ from tests.providers.answering import answered
 from tests.providers.formats.openai_chat import generated
 from tests.providers.formats.openai_chat.wire import body_of, call, chunk, decoded, events, request, response
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat}
 IDS = st.text("ab0_", min_size=1, max_size=3) | st.text("019", min_size=9, max_size=9) | st.just("é" * 9)
 
 

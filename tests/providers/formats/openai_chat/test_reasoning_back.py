@@ -28,7 +28,7 @@ from tests.properties import examples
 from tests.providers.formats.openai_chat import generated
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, request, response
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS if preset.dialect.has_chat}
 ROUTER, MISTRAL, DEEPSEEK = CHATS["openrouter"], CHATS["mistral"], CHATS["deepseek"]
 ASKED = ToolCall("call_abcd1", "f")
 
