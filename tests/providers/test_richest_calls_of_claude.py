@@ -39,7 +39,12 @@ FAKES: dict[str, Fake] = {
     "bedrock-anthropic": anthropic_messages.FAKE,
     "vertex-anthropic": anthropic_messages.FAKE_OF_VERTEX,
 }
-MODELS = [(provider, model) for provider in FAKES for model in rows(provider)]
+MODELS = [
+    (provider, model)
+    for provider in FAKES
+    for model, row in rows(provider).items()
+    if not {"embedding", "reranking"} & row.keys()
+]
 DOORS = ("anthropic", "bedrock-anthropic", "vertex-anthropic")
 CLAUDES = [(provider, name) for provider in DOORS for name in rows(provider)]
 CLAUDES += [("bedrock", name) for name in rows("bedrock") if name.startswith("anthropic.")]
