@@ -27,10 +27,10 @@ AbstractCoreError
 |- ArtifactError                    an artifact cannot be found, read or written
 |- JournalError                     a journal of a tool loop cannot be read or written, or is of another loop
 |  `- JournalLost                   another process has the journal now: nothing more may be written
-|- SessionError                     the file of a session cannot be read or written, or is no session
+|- SessionError                     the file of a session cannot be read or written, or is not a session
 |  `- SessionBusyError              the session is in use: by another call, or its file by another process
-|- EmbeddingCacheError              the file of a cache of embeddings cannot be read or written, or is none
-|- SearchIndexError                 the file of an index cannot be read or written, or is no index
+|- EmbeddingCacheError              the file of a cache of embeddings cannot be read or written, or is not one
+|- SearchIndexError                 the file of an index cannot be read or written, or is not an index
 |  `- IndexMismatchError            the vectors of an index are of another model, or of other settings
 |- CallInterruptedError             the call was ended by its `interruption`
 |- BudgetExceededError              a call does not fit into a budget, and was not sent
@@ -238,7 +238,7 @@ class BudgetExceededError(AbstractCoreError):
 
 
 class SessionError(AbstractCoreError):
-    """The file of a session cannot be read or written, is damaged, or is no session.
+    """The file of a session cannot be read or written, is damaged, or is not a session.
 
     `response` is the answer of a call whose exchange could not be written: it is in the session's memory.
     """
@@ -257,7 +257,7 @@ class EmbeddingCacheError(AbstractCoreError):
 
 
 class SearchIndexError(AbstractCoreError):
-    """The file of an index cannot be read or written, is damaged, of a later release, or no index."""
+    """The file of an index cannot be read or written, is damaged, of a later release, or not an index."""
 
 
 class IndexMismatchError(SearchIndexError):

@@ -94,7 +94,7 @@ def _key(
             return key
         hint = f"Set {settings.api_key_env}, or name another variable: not the key itself."
         place = ("providers", provider, "api_key_env")
-        error = services.configuration.error("there is no such variable in the environment", *place, hint=hint)
+        error = services.configuration.error("the environment variable is not set", *place, hint=hint)
         raise AuthenticationError(error.message, provider=provider, hint=hint)
     if settings.api_key_command and not _has_key(provider, settings, options, services):
         from .key_commands import KeyCommand

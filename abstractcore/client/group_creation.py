@@ -154,7 +154,7 @@ def checked_members(given: object) -> list[object]:
 def _check_no_group(llm: LLM, index: int) -> None:
     if llm.provider in (GROUP, AUTO):
         hint = "List the members of that group instead."
-        raise InvalidInputError("a group is no member of another one", path=f"provider[{index}]", hint=hint)
+        raise InvalidInputError("a group cannot be a member of another group", path=f"provider[{index}]", hint=hint)
 
 
 def group_name(llms: Sequence[LLM]) -> str:

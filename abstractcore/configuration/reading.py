@@ -260,4 +260,4 @@ def _check_references(root: Table, llms: Mapping[str, ConfiguredLLM]) -> None:
         group = next(filter(is_group, settings.models), None)
         if group is not None:
             hint = "List the models of that group instead."
-            raise table.error(f"a group is no member of another one: {shown(group)}", name, "models", hint=hint)
+            raise table.error(f"a group cannot be a member of another group: {shown(group)}", name, "models", hint=hint)

@@ -32,7 +32,7 @@ CREATE TABLE vectors (id INTEGER PRIMARY KEY, rest BLOB, numbers BLOB, tokens IN
 CREATE INDEX by_age ON vectors (stored_at);
 """
 _KIND: Final = SQLiteFileKind(
-    "cache of embeddings",
+    "a cache of embeddings",
     0x41434531,
     1,
     _TABLES,

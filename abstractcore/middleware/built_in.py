@@ -100,7 +100,7 @@ def pause_after(
     error: AbstractCoreError, number: int, random: Callable[[], float], longest: float = _LONGEST_WAIT_SECONDS
 ) -> float | None:
     """Returns the seconds to wait after the attempt of this number: what `Retry-After` says, else longer each time.
-    None if the error is no transient one, or the wait would be longer than `longest`.
+    None if the error is not transient, or the wait would be longer than `longest`.
     """
     if not error.retryable:
         return None

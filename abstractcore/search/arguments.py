@@ -92,7 +92,7 @@ def files_of(paths: Sequence[Path], report: IndexReport) -> list[FoundFile]:
             report.failed[str(path)] = error.strerror or str(error)
             continue
         if file is None:
-            report.failed[str(path)] = "it is no file"
+            report.failed[str(path)] = "it is not a regular file"
         else:
             found.append(file)
     return found

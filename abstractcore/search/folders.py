@@ -32,7 +32,7 @@ class FoundFile:
 
 def files_in(folder: Path, is_left_out: Callable[[str], bool], fail: Callable[[str, str], None]) -> Iterator[FoundFile]:
     """Yields the files in a folder and those below it, in order. What begins with a dot is left out, and so are links
-    to folders, what is no ordinary file, and what `is_left_out` by its path without links. `fail` gets a path that
+    to folders, what is not a regular file, and what `is_left_out` by its path without links. `fail` gets a path that
     cannot be read, and why.
     """
 
@@ -55,7 +55,7 @@ def files_in(folder: Path, is_left_out: Callable[[str], bool], fail: Callable[[s
 
 
 def found_file(path: str, name: str) -> FoundFile | None:
-    """Returns a file as it is now; None for what is no ordinary file. Raises `OSError`, also for a name that is no
+    """Returns a file as it is now; None for what is not a regular file. Raises `OSError`, also for a name that is no
     text, as of bytes in another encoding than UTF-8.
     """
     try:
@@ -82,7 +82,7 @@ def given_path(given: str | os.PathLike[str], path: str) -> Path:
         str(found).encode()
         exists = found.exists()
     except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{shown(given)} is no path: {error}", path=path) from None
+        raise InvalidInputError(f"{shown(given)} is not a path: {error}", path=path) from None
     if not exists:
         hint = "Pass texts as a list: index.add([text])." if isinstance(given, str) else None
         raise InvalidInputError(f"{shown(given)} does not exist", path=path, hint=hint)

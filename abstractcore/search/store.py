@@ -50,7 +50,7 @@ CREATE INDEX chunks_by_document ON chunks (document);
 CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'unicode61 remove_diacritics 2')
 """
 _REPAIR: Final = "Give the path of another file, or remove this one and make the index anew."
-_KIND: Final = SQLiteFileKind("index", 0x41434931, 1, _TABLES, SearchIndexError, _REPAIR)
+_KIND: Final = SQLiteFileKind("an index", 0x41434931, 1, _TABLES, SearchIndexError, _REPAIR)
 _COLUMNS: Final = "id, name, sha256, text, anchors, size, modified, problem"
 _WORD: Final = re.compile(r"\w+")
 _MOST_WORDS: Final = 64

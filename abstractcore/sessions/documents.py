@@ -62,7 +62,7 @@ def read_document(data: Mapping[str, Any]) -> tuple[SessionHistory, str, str | N
     """Returns the history, the id and the system prompt of a document; raises `SessionError` for another one."""
     version = data.get("version")
     if data.get("format") != FORMAT or type(version) is not int:
-        raise SessionError("the file is no session", hint="Give one that session.save(path) has written.")
+        raise SessionError("the file is not a session", hint="Give one that session.save(path) has written.")
     if version > VERSION:
         raise _later_version(version)
     try:

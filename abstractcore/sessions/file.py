@@ -35,7 +35,7 @@ CREATE TABLE files (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, content BLOB
 CREATE TABLE compactions (number INTEGER PRIMARY KEY, groups TEXT NOT NULL, usage TEXT NOT NULL);
 CREATE TABLE journal (number INTEGER PRIMARY KEY, entry TEXT NOT NULL);
 """
-_KIND: Final = SQLiteFileKind("session", 0x41435331, 1, _TABLES, SessionError, "Restore it from a copy.")
+_KIND: Final = SQLiteFileKind("a session", 0x41435331, 1, _TABLES, SessionError, "Restore it from a copy.")
 
 
 class SessionFile:

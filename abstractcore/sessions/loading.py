@@ -66,11 +66,11 @@ def take_document(state: SessionState, settings: SessionSettings, data: Any, *, 
     if isinstance(data, list) or (isinstance(data, dict) and "format" not in data and "messages" in data):
         given = cast("object", data if isinstance(data, list) else data["messages"])
         if not isinstance(given, list):
-            raise SessionError("the file is no session: expected a list of messages.")
+            raise SessionError("the file is not a session: expected a list of messages.")
         _take_messages(state, settings, cast("Sequence[Any]", given), strict)
         return
     if not isinstance(data, dict):
-        raise SessionError("the file is no session: expected an object or a list of messages.")
+        raise SessionError("the file is not a session: expected an object or a list of messages.")
     history, state.id, prompt = read_document(cast("Mapping[str, Any]", data))
     state.history, state.notes = _repaired(history, strict, "the session")
     if state.system_prompt is None:

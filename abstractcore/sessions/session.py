@@ -74,7 +74,7 @@ class Session(SessionView):
         messages and files is in the file, readable for its owner only.
 
         Raises `SessionBusyError` for a file that is open elsewhere; `SessionError` for one that is damaged, of a later
-        release or no session, and one that cannot be read or written.
+        release or not a session, and one that cannot be read or written.
         """
         from .file import SessionFile
 
@@ -92,7 +92,7 @@ class Session(SessionView):
         """Returns a session in memory, of the JSON that `save` wrote, or of a list of messages in OpenAI's format.
 
         A history that vendors would refuse is repaired, with `session.notes`; with `strict=True` it is an error. Raises
-        `SessionError` for a file that cannot be read or is no session.
+        `SessionError` for a file that cannot be read or is not a session.
         """
         session = cls(llm, **options)
         try:

@@ -40,7 +40,7 @@ class SessionSummary(Immutable):
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Returns the summary of a file, which may be open elsewhere. Messages are not read.
 
-        Raises `SessionError` for a file that does not exist, is damaged, of a later release, or no session.
+        Raises `SessionError` for a file that does not exist, is damaged, of a later release, or not a session.
         """
         file = SessionFile(path, read_only=True)
         try:

@@ -25,9 +25,9 @@ _of_other_processes: Final = list[Connection]()
 
 @dataclass(frozen=True, slots=True)
 class SQLiteFileKind:
-    """What a file is: `noun` in messages, `application` the id in its header, by which `file` and others know it, the
-    `version` of its `tables`, the class of errors, and the hint for a damaged file. `pragmas` are those of each
-    connection, beside the common ones.
+    """What a file is: `noun` with its article for messages, `application` the id in its header, by which `file` and
+    others know it, the `version` of its `tables`, the class of errors, and the hint for a damaged file. `pragmas` are
+    those of each connection, beside the common ones.
     """
 
     noun: str
@@ -59,9 +59,9 @@ def checked_path(path: Any) -> Path:
     try:
         has_null = b"\0" in os.fsencode(name)
     except UnicodeEncodeError as error:
-        raise InvalidInputError(f"{shown(name)} is no path: {error}", path="path") from None
+        raise InvalidInputError(f"{shown(name)} is not a path: {error}", path="path") from None
     if has_null:
-        raise InvalidInputError(f"{shown(name)} is no path: it has a null character", path="path")
+        raise InvalidInputError(f"{shown(name)} is not a path: it has a null character", path="path")
     return Path(name)
 
 
@@ -215,7 +215,7 @@ class SQLiteFile:
             for statement in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
         )
         if application != kind.application and (tables or self._read_only):
-            raise kind.error(f"{self.path} is no {kind.noun}.", hint="Give the path of a new file.")
+            raise kind.error(f"{self.path} is not {kind.noun}.", hint="Give the path of a new file.")
         if version > kind.version or (tables and version != kind.version):
             message = f"{self.path} has version {version}: this release reads version {kind.version}."
             hint = "Install a later release of AbstractCore." if version > kind.version else kind.repair
@@ -236,7 +236,7 @@ class SQLiteFile:
     def _error(self, verb: str, error: Exception) -> AbstractCoreError:
         kind, reason = self._kind, getattr(error, "strerror", None) or str(error)
         if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-            return kind.error(f"{self.path} is damaged, or no {kind.noun}: {reason}.", hint=kind.repair)
+            return kind.error(f"{self.path} is damaged, or not {kind.noun}: {reason}.", hint=kind.repair)
         return kind.error(f"{self.path} cannot be {verb}: {reason}.")
 
 

@@ -97,7 +97,7 @@ def _read_lines(file: str) -> str:
         return Path(file).read_text("utf-8-sig")
     except UnicodeDecodeError:
         hint = "Leave out --lines: then documents are read too."
-        raise abstractcore.InvalidInputError(f"{file} is no text in UTF-8.", hint=hint) from None
+        raise abstractcore.InvalidInputError(f"{file} is not text in UTF-8.", hint=hint) from None
     except OSError as error:
         raise abstractcore.InvalidInputError(f"{file} cannot be read: {error.strerror or error}.") from None
 

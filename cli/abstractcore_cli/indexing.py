@@ -119,7 +119,7 @@ def _tags(given: Sequence[str]) -> dict[str, str]:
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise abstractcore.InvalidInputError(f"--tag {text!r} is no tag.", hint="Write --tag NAME=VALUE.")
+            raise abstractcore.InvalidInputError(f"--tag {text!r} is not a tag.", hint="Write --tag NAME=VALUE.")
         tags[name] = value
     return tags
 

@@ -380,7 +380,7 @@ def test_model_that_answered_last_is_asked_again(folder: Path, monkeypatch):
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "-x", "x" * 65, "a\tb", "a:b", "~", ".hidden", "x."])
 def test_unsafe_names_are_refused(folder: Path, name):
     code, output = run("chat", "--session", name, "-p", "ann", stdin="")
-    assert (code, "is no name of a session" in output) == (2, True)
+    assert (code, "is not a name for a session" in output) == (2, True)
     assert not folder.exists()
 
 

@@ -88,7 +88,7 @@ def test_secret_in_the_file_is_refused_and_not_shown(path: Path):
             [
                 "2:1: llm.a.model: no provider is called 'opnai'",
                 "5:1: llm.b.options.temprature",
-                "7:1: providers.groq.api_key_env: there is no such variable",
+                "7:1: providers.groq.api_key_env: the environment variable is not set",
                 "9:1: providers.mistral.options.max_retries",
             ],
         ),

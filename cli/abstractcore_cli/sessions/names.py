@@ -48,7 +48,7 @@ def session_path(name: str) -> Path:
         return Path(name).expanduser()
     if not _NAME.fullmatch(name):
         hint = "Use letters, digits, dots, hyphens and underscores, at most 64; or a path, as in ./trip.session."
-        raise abstractcore.InvalidInputError(f"{name!r:.80} is no name of a session", path="NAME", hint=hint)
+        raise abstractcore.InvalidInputError(f"{name!r:.80} is not a name for a session", path="NAME", hint=hint)
     return sessions_folder() / f"{name}{_END}"
 
 

@@ -327,9 +327,7 @@ def _check_provider(name: str, settings: Settings, services: abstractcore.Servic
         return
     if table.api_key_env is not None and not services.environment.get(table.api_key_env):
         hint = "Write the name of a variable, not the key itself, and set it."
-        raise settings.error(
-            "there is no such variable in the environment", "providers", name, "api_key_env", hint=hint
-        )
+        raise settings.error("the environment variable is not set", "providers", name, "api_key_env", hint=hint)
     try:
         abstractcore.create_llm(name, "any", services=services, **llms.options_of(name))
     except AbstractCoreError as error:

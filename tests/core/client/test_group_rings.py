@@ -114,7 +114,7 @@ def test_member_has_no_services_and_no_provider_of_its_own(name: str):
 
 
 def test_name_of_a_group_is_no_member(make: Make, services: Services):
-    with pytest.raises(InvalidInputError, match=r"provider\[1\]: a group is no member of another one"):
+    with pytest.raises(InvalidInputError, match=r"provider\[1\]: a group cannot be a member of another group"):
         create_llm([make("one", "x"), "auto"], services=services)
 
 

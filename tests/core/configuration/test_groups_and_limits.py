@@ -77,9 +77,12 @@ def test_several_models_are_a_group(make: Make):
         ('[llm.a]\nmodel = "x/y"\nlimits.paralel = 1', r":3:1: llm\.a\.limits\.paralel: there is no such setting"),
         (
             '[llm.a]\nmodels = ["b", "local"]\n[llm.b]\nmodel = "c"\n[llm.c]\nmodels = ["x/y"]',
-            r":2:1: llm\.a\.models: a group is no member of another one: 'b'",
+            r":2:1: llm\.a\.models: a group cannot be a member of another group: 'b'",
         ),
-        ('[llm.a]\nmodels = ["local", "auto"]', r":2:1: llm\.a\.models: a group is no member of another one: 'auto'"),
+        (
+            '[llm.a]\nmodels = ["local", "auto"]',
+            r":2:1: llm\.a\.models: a group cannot be a member of another group: 'auto'",
+        ),
         ('[auto]\nmodels = ["auto"]', r":2:1: auto\.models: there is no such named LLM, and no provider: 'auto'"),
         (
             '[auto]\nmodels = ["opnai/x"]',

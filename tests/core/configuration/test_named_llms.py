@@ -208,7 +208,9 @@ def test_problem_is_reported_once(make: Make):
 
 
 def test_variable_without_a_key_is_named_with_its_line_as_a_missing_key(make: Make):
-    with pytest.raises(AuthenticationError, match=r":5:1: providers\.openai\.api_key_env: there is no such variable"):
+    with pytest.raises(
+        AuthenticationError, match=r":5:1: providers\.openai\.api_key_env: the environment variable is not set"
+    ):
         make(PROVIDER, "openai/x")
 
 

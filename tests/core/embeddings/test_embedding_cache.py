@@ -238,8 +238,8 @@ def test_invalid_cache_is_refused_when_the_llm_is_made(given):
     ("options", "message"),
     [
         ({"path": 7}, "path: expected a path, got 7"),
-        ({"path": "a\0b"}, "path: .* is no path"),
-        ({"path": "\ud800"}, "path: .* is no path"),
+        ({"path": "a\0b"}, "path: .* is not a path"),
+        ({"path": "\ud800"}, "path: .* is not a path"),
         ({"max_bytes": 10}, "max_bytes: expected at least 1,048,576, got 10"),
         ({"max_bytes": True}, "max_bytes: expected"),
     ],

@@ -142,7 +142,7 @@ def test_files_with_names_that_are_no_text_are_reported_and_others_are_added(ind
     assert len(report.added) == 2
     assert "not UTF-8" in report.failed[str(folder / name)]
     for given in (folder / name, [folder / name]):
-        with pytest.raises(InvalidInputError, match="no path"):
+        with pytest.raises(InvalidInputError, match="is not a path"):
             index.add(given)
 
 
@@ -429,14 +429,14 @@ def test_what_cannot_be_searched_is_refused(index, options, path):
 def test_a_file_that_is_no_index_or_cannot_be_used_is_refused(tmp_path, llm):
     garbage = tmp_path / "garbage.db"
     garbage.write_bytes(b"garbage" * 1000)
-    with pytest.raises(SearchIndexError, match="damaged, or no index"):
+    with pytest.raises(SearchIndexError, match="damaged, or not an index"):
         Index(garbage, llm)
     assert garbage.read_bytes() == b"garbage" * 1000
     other = tmp_path / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE mine (a)")
     connection.close()
-    with pytest.raises(SearchIndexError, match="is no index"):
+    with pytest.raises(SearchIndexError, match="is not an index"):
         Index(other, llm)
     with pytest.raises(SearchIndexError, match="cannot be opened"):
         Index(tmp_path / "no" / "folder.db", llm)

@@ -262,8 +262,8 @@ def statement(sql: str) -> Callable[[Path], None]:
     [
         (cut, "is damaged"),
         (overwrite, "is damaged"),
-        (not_sqlite, "is damaged, or no session: file is not a database"),
-        (other_database, "is no session"),
+        (not_sqlite, "is damaged, or not a session: file is not a database"),
+        (other_database, "is not a session"),
         (statement("PRAGMA user_version = 2"), "has version 2: this release reads version 1"),
         (statement("UPDATE messages SET message = '{' WHERE exchange = 3"), "is damaged"),
         (
@@ -316,7 +316,7 @@ def test_folder_and_missing_folder_are_errors(tmp_path: Path):
     with pytest.raises(SessionError, match="cannot be opened"):
         Session.open(tmp_path / "no" / "talk.session", scripted())
     (tmp_path / "folder").mkdir()
-    with pytest.raises(SessionError, match=r"cannot be (opened|read)|is no session"):
+    with pytest.raises(SessionError, match=r"cannot be (opened|read)|is not a session"):
         Session.open(tmp_path / "folder", scripted())
     with pytest.raises(SessionError, match="does not exist"):
         Session.open(tmp_path / "missing", scripted(), read_only=True)
@@ -376,8 +376,8 @@ def test_json_is_read_back_and_in_openai_format(path: Path):
     [
         ("", "is not JSON"),
         ("{", "is not JSON"),
-        ("3", "is no session"),
-        ("{}", "is no session"),
+        ("3", "is not a session"),
+        ("{}", "is not a session"),
         ('{"format": "abstractcore-session", "version": 2}', "has version 2"),
         ('{"format": "abstractcore-session", "version": 1, "id": 3}', "expected text"),
         ('{"format": "abstractcore-session", "version": 1, "id": "x", "exchanges": 3}', "expected a list"),

@@ -20,7 +20,7 @@ from abstractcore.sessions import file as sessions
 from abstractcore.stores.sqlite_files import SQLiteFile, SQLiteFileKind
 from tests.chaos_server import PATIENCE_SECONDS
 
-KIND = SQLiteFileKind("diary", 0x41437431, 1, "CREATE TABLE days (text TEXT)", SessionError, "Buy another one.")
+KIND = SQLiteFileKind("a diary", 0x41437431, 1, "CREATE TABLE days (text TEXT)", SessionError, "Buy another one.")
 KINDS: list[Any] = [KIND, caching._KIND, sessions._KIND, store._KIND]  # pyright: ignore[reportPrivateUsage]
 
 
@@ -76,8 +76,8 @@ def statement(path: Path, sql: str) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (damage, "is damaged, or no {noun}: file is not a database"),
-        (make_other, "is no {noun}"),
+        (damage, "is damaged, or not {noun}: file is not a database"),
+        (make_other, "is not {noun}"),
         (make_later, "has version 9: this release reads version 1"),
         (make_folder, "cannot be opened: unable to open database file"),
     ],
@@ -112,7 +112,7 @@ def test_files_of_each_kind_are_refused_by_the_others(tmp_path: Path):
     for kind in KINDS:
         for other in KINDS:
             if other is not kind:
-                with pytest.raises(kind.error, match=f"is no {kind.noun}"):
+                with pytest.raises(kind.error, match=f"is not {kind.noun}"):
                     SQLiteFile(tmp_path / other.noun, kind)
 
 
