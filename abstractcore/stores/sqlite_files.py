@@ -210,10 +210,11 @@ class SQLiteFile:
     def _check(self, connection: Connection) -> None:
         """Raises an error of the kind for a file of another one, or of a later version."""
         kind = self._kind
-        application, version, tables = (
-            connection.execute(statement).fetchone()[0]
-            for statement in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        )
+        with _transaction(connection, "BEGIN"):  # of one state: another thread or process may make the tables now
+            application, version, tables = (
+                connection.execute(statement).fetchone()[0]
+                for statement in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+            )
         if application != kind.application and (tables or self._read_only):
             raise kind.error(f"{self.path} is not {kind.noun}.", hint="Give the path of a new file.")
         if version > kind.version or (tables and version != kind.version):

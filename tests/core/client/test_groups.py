@@ -416,7 +416,7 @@ def test_wrong_list_of_members_is_refused(given: Any, message: str):
 def test_group_in_a_group_and_one_twice_are_refused(make: Make, services: Services):
     one = make("one", "x")
     group = create_llm([one, make("two", "y")], services=services)
-    with pytest.raises(InvalidInputError, match=r"provider\[1\]: a group is no member"):
+    with pytest.raises(InvalidInputError, match=r"provider\[1\]: a group cannot be a member of another"):
         create_llm([one, group], services=services)
     with pytest.raises(InvalidInputError, match="listed twice"):
         create_llm([one, one], services=services)

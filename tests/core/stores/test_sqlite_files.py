@@ -8,6 +8,8 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from abstractcore import EmbeddingCacheError, InvalidInputError, SearchIndexErro
 from abstractcore.embeddings import caching
 from abstractcore.search import store
 from abstractcore.sessions import file as sessions
+from abstractcore.stores import sqlite_files
 from abstractcore.stores.sqlite_files import SQLiteFile, SQLiteFileKind
 from tests.chaos_server import PATIENCE_SECONDS
 
@@ -216,3 +219,22 @@ def exit_code(function: Callable[[], object]) -> int | None:
     child.kill()
     child.join()
     return code
+
+
+def test_file_that_another_program_makes_at_this_moment_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch):
+    connect = sqlite3.connect
+
+    class Slow(sqlite3.Connection):
+        def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
+            if sql == "PRAGMA user_version":  # when it has read already that the file is of no application
+                monkeypatch.setattr(sqlite3, "connect", connect)
+                with suppress(SessionError):  # locked
+                    written(path)
+            return super().execute(sql, *parameters)
+
+    monkeypatch.setattr(sqlite_files, "_BUSY_SECONDS", 0)
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Slow))
+    file = SQLiteFile(path, KIND)
+    add(file, "two")
+    assert days(file)[-1:] == ["two"]
+    file.close()
