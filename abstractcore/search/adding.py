@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from ..engine import Pipeline
-from ..errors import AbstractCoreError, InvalidInputError, MediaError, ProviderError
+from ..errors import (
+    AbstractCoreError,
+    BadRequestError,
+    ContentFilterError,
+    InvalidInputError,
+    MediaError,
+    ProviderError,
+)
 from ..ports import Conversion
 from ..schema import CallProgress, CostSums, MediaPart, Usage, Vectors
 from ..schema.reprs import ShortRepr
@@ -175,6 +182,8 @@ class Adding:
             document.problem = None if read.text.strip() else "it has no text"
         except OSError as error:
             document.sha256, document.problem = "", error.strerror or str(error)
+        except (BadRequestError, ContentFilterError) as error:  # of this file, such as a picture that is too small
+            document.sha256, document.problem = "", error.message
         except (ProviderError, InvalidInputError):
             raise  # of the model that reads it, such as a wrong key: the next files would fail too
         except AbstractCoreError as error:

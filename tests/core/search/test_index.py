@@ -12,8 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import IndexMismatchError, InvalidInputError, SearchIndexError, ServerError, create_llm
+from abstractcore import (
+    AuthenticationError,
+    BadRequestError,
+    ContentFilterError,
+    IndexMismatchError,
+    InvalidInputError,
+    SearchIndexError,
+    ServerError,
+    create_llm,
+)
 from abstractcore.search import Index
+from abstractcore.search.adding import Adding
 
 MEDIA = Path(__file__).parents[3] / "examples" / "media"
 
@@ -188,6 +198,35 @@ def test_a_file_that_changes_while_it_is_read_is_reported_and_tried_again(index,
     assert report.changed == [str(file)]
     assert not report.failed
     assert index.search("changed", 1)[0].text == "changed"
+
+
+@pytest.mark.parametrize("error", [BadRequestError, ContentFilterError])
+def test_a_file_that_the_model_refuses_to_read_is_reported_and_tried_again(index, folder, monkeypatch, error):
+    file = folder / "fruit.md"
+    reading = Adding._read
+
+    async def refused(adding, found, sha256):
+        if found.name == file.name:
+            raise error("the picture is too small")
+        return await reading(adding, found, sha256)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Adding, "_read", refused)
+        report = index.add(folder)
+    assert report.failed == {str(file): "the picture is too small"}
+    assert report.added == [str(folder / "deep" / "prices.txt")]
+    assert index.add(folder).changed == [str(file)]
+    assert index.search("apples", 1)[0].file == str(file)
+
+
+@pytest.mark.parametrize("error", [AuthenticationError, ServerError])
+def test_a_model_that_fails_for_every_file_ends_the_call(index, folder, monkeypatch, error):
+    async def failed(adding, found, sha256):
+        raise error("no")
+
+    monkeypatch.setattr(Adding, "_read", failed)
+    with pytest.raises(error):
+        index.add(folder)
 
 
 def test_texts_have_ids_and_tags_by_which_they_are_chosen(call_style, index):
