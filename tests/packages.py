@@ -50,15 +50,16 @@ def _commands(environment: Path) -> Path:
 
 
 class Environment:
-    """A fresh environment with the locked base dependencies, or those of a plugin, and of extras. `executables` is its
-    folder of commands.
+    """A fresh environment with the locked base dependencies, or those of a plugin, and of extras; without a package,
+    with those of all first-party packages and all extras. `executables` is its folder of commands.
     """
 
-    def __init__(self, folder: Path, package: str = "abstractcore", extras: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, package: str | None = "abstractcore", extras: Sequence[str] = ()) -> None:
         env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
         env |= {"UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
         plain = ("--frozen", "--no-default-groups", "--no-install-workspace")
-        run(*_UV, "sync", "--package", package, *plain, *(f"--extra={extra}" for extra in extras), env=env)
+        what = ("--all-packages", "--all-extras") if package is None else ("--package", package)
+        run(*_UV, "sync", *what, *plain, *(f"--extra={extra}" for extra in extras), env=env)
         self.executables = _commands(folder)
         self.python = self.executables / "python"
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +15,7 @@ import pytest
 import abstractcore
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import LAWS
-from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
+from tests.documents import PAGES, ROOT, Block, alike, anchors, blocks, links
 
 PATIENCE_SECONDS = 120.0
 PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
@@ -53,14 +52,6 @@ def test_pages_with_python_blocks_are_known():
         "voice.md",
     }
     assert sum(block.is_test for block in PAGE_BLOCKS) == 3
-
-
-def alike(printed: str, block: Block) -> bool:
-    """Whether it is what the page shows; the embedded model's words may differ a little from machine to machine."""
-    shown = block.output or ""
-    if "create_llm()" in block.code:
-        return SequenceMatcher(None, printed, shown).ratio() > 0.9
-    return printed == shown
 
 
 def examples() -> Iterator[object]:

@@ -32,7 +32,7 @@ from tests.tiers import smoke
 pytestmark = pytest.mark.exhaustive
 
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
-WITH_RULES = [each for each in VENDORS if models(each.name)]
+WITH_RULES = [each for each in VENDORS if models(each.name) and each.dialect.has_chat]
 VENDORS_OF_CHAT = {f"openai_chat, {each.name}": OpenAIChat(each.dialect) for each in WITH_RULES}
 TRANSPILERS: Mapping[str, Transpiler] = {name: make() for name, make in FORMATS.items()} | VENDORS_OF_CHAT
 CALLS: Mapping[str, Callable[[], SearchStrategy[ModelCall]]] = {
