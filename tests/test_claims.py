@@ -274,7 +274,7 @@ RUN = (
     ("README.md", f"without a key, take `create_llm(\"local/{LARGE}\")`", _EMBEDDED),
     ("README.md", "on this machine without a key", _CHOICES),
     ("README.md", "replayed without network or key", _REPLAYED),
-    ("index.md", "answers from that file, without network or key", _REPLAYED),
+    ("start.md", "answers from that file, without network or key", _REPLAYED),
     ("README.md", "wire formats (pure translation, no network)", _LAYERS),
     ("architecture.md", "It uses no network and no clock", _LAYERS),
     ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),
@@ -293,6 +293,7 @@ RUN = (
     ("server-setup.md", "no content, no key", "tests/server/test_no_key_shows.py"
      "::test_failures_of_each_provider_show_no_key_anywhere"),
     ("search.md", "with the embedded model no key and no network", _SEARCHED),
+    ("tools.md", "so that each block runs without a key", _BLOCKS),
     ("testing.md", "An LLM that replays needs no API key", _REPLAYED),
     ("vision.md", "If the next one has no key, the error names", _CHOICES),
     ("vision.md", "fal: no key for fal", _BLOCKS),
@@ -329,7 +330,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (35, 73)
+    assert (walked, len(pages)) == (36, 73)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
