@@ -1,4 +1,4 @@
-"""The tables of docs/catalogue.md and docs/providers.md: what the catalogue holds, and models to begin with, by provider."""
+"""The tables of docs/catalogue.md and docs/providers.md: what the catalogue holds, and models to begin with."""
 
 from __future__ import annotations
 
