@@ -33,7 +33,7 @@ from abstractcore_providers.vendors.vendor_provider import VendorProvider
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
 PAGE = HERE.parent / "docs" / "catalogue.md"
-README = HERE.parent / "README.md"
+EXAMPLES_PAGE = HERE.parent / "docs" / "providers.md"
 _LISTED = "listed"
 """The template of models that only `model_facts` lists: they take what an unknown model may take."""
 _OF_UNKNOWN = ("known", "assumed", "encodable")
@@ -118,7 +118,8 @@ def built_files() -> Iterator[tuple[Path, str]]:
         raise CatalogueError(f"{place}: there is no provider {provider!r}: providers/{provider}.json does not exist.")
     yield HERE / "differences.md", report(differences, dated, all_taken)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
-    yield README, with_examples(README.read_text(encoding="utf-8"), built, json_of(HERE / "examples.json"))
+    examples = json_of(HERE / "examples.json")
+    yield EXAMPLES_PAGE, with_examples(EXAMPLES_PAGE.read_text(encoding="utf-8"), built, examples)
 
 
 def _rows_of(rows: ProviderRows, shared: Row) -> ProviderRows:

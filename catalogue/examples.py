@@ -1,4 +1,4 @@
-"""The example models of README.md: what they accept, whether they think, and what they cost, as their rows say."""
+"""The example models of docs/providers.md: what they accept, whether they think, what they cost, as their rows say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/catalogue.md and README.md: what the catalogue holds, and models to begin with, by provider."""
+"""The tables of docs/catalogue.md and docs/providers.md: what the catalogue holds, and models to begin with."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def with_table(page: str, files: Mapping[str, str]) -> str:
 
 
 def with_examples(page: str, files: Mapping[str, str], examples: Mapping[str, list[str]]) -> str:
-    """Returns README.md with the table of the example models of each provider, in the order of `examples`."""
+    """Returns docs/providers.md with the table of the example models of each provider, in the order of `examples`."""
     lines = [example_line(_file(name, files[name]), models) for name, models in examples.items()]
-    return _replaced(page, "README.md", _HEAD_OF_EXAMPLES, lines)
+    return _replaced(page, "docs/providers.md", _HEAD_OF_EXAMPLES, lines)
 
 
 def _replaced(page: str, name: str, head: str, lines: list[str]) -> str:

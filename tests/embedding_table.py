@@ -1,4 +1,4 @@
-"""Writes the tables of embedding and rerank models in docs/models.md. `python -m` runs it."""
+"""Writes the tables of embedding and rerank models in docs/embedding-models.md. `python -m` runs it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.providers.catalogue_rows import PROVIDERS, rows
 
-PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+PAGE = Path(__file__).parents[1] / "docs" / "embedding-models.md"
 _TABLE = re.compile(r"(<!-- models with (embedding|reranking), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
 _METERS = {"input": "a million tokens", "input_image": "a million of images", "search_unit": "a thousand searches"}
 _KINDS = {"audio": "audio", "image": "images", "video": "videos"}

@@ -1,4 +1,4 @@
-"""Writes the tables of options in docs/models.md. `python -m` runs it."""
+"""Writes the tables of options in docs/options.md. `python -m` runs it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from abstractcore import CallRequest
 from abstractcore.client.create_options import CreateOptions
 from abstractcore.option_help import option_lines, option_types
 
-PAGE = Path(__file__).parents[1] / "docs" / "models.md"
+PAGE = Path(__file__).parents[1] / "docs" / "options.md"
 _TABLE = re.compile(r"(<!-- options of (\w+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 

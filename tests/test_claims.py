@@ -41,7 +41,6 @@ from abstractvoice.speakers.voices import voices
 from abstractvoice.speakers.weights import packaged_models
 from tests.documents import PAGES, ROOT
 
-README = ROOT / "README.md"
 TEXTS = (*PAGES, ROOT / "Makefile", ROOT / "examples" / "demo.py")
 WEIGHTS = {model.name: model.size for model in (*PACKAGED_MODELS, *packaged_models())}
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
@@ -74,9 +73,14 @@ COMPUTED = (
         f"Weights ({weights(SMALL)} for the embedded model, {weights(LARGE)} for `{LARGE}`, "
         f"{weights(WHISPER)} for transcription, {weights(VECTORS)} for embeddings)",
     ),
-    ("models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
-    ("models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
-    ("models.md", f"| `{VECTORS}` | {weights(VECTORS)} |"),
+    (
+        "installing.md",
+        f"{weights(SMALL)} for the embedded model, {weights(LARGE)} for `{LARGE}`, "
+        f"{weights(WHISPER)} for transcription, {weights(VECTORS)} for embeddings",
+    ),
+    ("local-models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
+    ("local-models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
+    ("local-models.md", f"| `{VECTORS}` | {weights(VECTORS)} |"),
     ("embeddings.md", f"by a model of {weights(VECTORS)} on this machine"),
     ("embeddings.md", f"beyond `max_bytes` ({mebibytes(CACHED_VECTORS_BYTES)}) the oldest vectors"),
     ("embeddings.md", f"in blocks of {4 * BLOCK_NUMBERS // 1_000_000} MB"),
@@ -98,19 +102,19 @@ COMPUTED = (
     ("media.md", f"Up to {mebibytes(WHOLE_RECORDING_BYTES)}, WAV"),
     ("media.md", f"above {mebibytes(RECORDING_BYTES)}, some 40 minutes"),
     ("observability.md", f"{MOST_WAITING:,} records or {mebibytes(MOST_BYTES_WAITING)} wait for it"),
-    ("server.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
+    ("server-routes.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
     ("abstracta2a", f"a card to {mebibytes(MOST_CARD_BYTES)}"),
     ("abstracta2a", f"`max_message_bytes`, {mebibytes(A2A_MESSAGE_BYTES)}"),
 )
 """Where a size is claimed, and the words of the claim, by the code."""
 MEASURED = (
     ("README.md", "2 GB of memory", "0005-embedded-model.md", "1.98 GB"),
-    ("models.md", f"| {weights(SMALL)} | 0.3 GB |", "0005-embedded-model.md", "337 MB"),
-    ("models.md", f"| {weights(LARGE)} | 2 GB |", "0005-embedded-model.md", "1.98 GB"),
-    ("models.md", f"| {weights(VECTORS)} | 0.3 GB |", "0138-embedded-embedding-model.md", "309 MB"),
-    ("models.md", "needs 2.7 GB", "0005-embedded-model.md", "2.65 GB"),
+    ("local-models.md", f"| {weights(SMALL)} | 0.3 GB |", "0005-embedded-model.md", "337 MB"),
+    ("local-models.md", f"| {weights(LARGE)} | 2 GB |", "0005-embedded-model.md", "1.98 GB"),
+    ("local-models.md", f"| {weights(VECTORS)} | 0.3 GB |", "0138-embedded-embedding-model.md", "309 MB"),
+    ("local-models.md", "needs 2.7 GB", "0005-embedded-model.md", "2.65 GB"),
     ("search.md", "150 MB for 100,000 chunks", "0139-search.md", "150 MB"),
-    ("server.md", "need 130 MB in one process, 48 MB more than none", "0103-speed-of-the-server.md", "130 MB"),
+    ("server-setup.md", "need 130 MB in one process, 48 MB more than none", "0103-speed-of-the-server.md", "130 MB"),
 )
 """The same for sizes that were measured, with the decision that has the measurement, and its number there."""
 SIZE = re.compile(r"\b\d[\d.,]* ?[KMG]i?B\b")
@@ -135,7 +139,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 41
+    assert walked == 45
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
@@ -146,11 +150,12 @@ def _all(words: str, content: str) -> Iterator[re.Match[str]]:
 
 SPEED = re.compile(r"\btimes as fast\b|\bof the CPU time\b|\| [\d. to]+ s \|")
 SPEEDS = (
+    ("installing.md", "about a third of the CPU time", "0030-http-stacks.md", "**0.34**"),
     ("README.md", "about a third of the CPU time", "0030-http-stacks.md", "**0.34**"),
     ("media.md", "about three times as fast", "0053-sound.md", "about three times"),
-    ("models.md", "three times as fast", "0053-sound.md", "about three times"),
-    ("models.md", f"| {weights(SMALL)} | 0.3 GB | 40 |", "0005-embedded-model.md", "about 40 tokens a second"),
-    ("models.md", f"| {weights(LARGE)} | 2 GB | 12 |", "0005-embedded-model.md", "12 tokens a second"),
+    ("options.md", "three times as fast", "0053-sound.md", "about three times"),
+    ("local-models.md", f"| {weights(SMALL)} | 0.3 GB | 40 |", "0005-embedded-model.md", "about 40 tokens a second"),
+    ("local-models.md", f"| {weights(LARGE)} | 2 GB | 12 |", "0005-embedded-model.md", "12 tokens a second"),
     ("voice.md", "| 0.15 s |", "0074-voices-on-this-machine.md", "1.11 s for 7.6 s of sound"),
     ("voice.md", "| 0.8 to 1.5 s |", "0074-voices-on-this-machine.md", "0.8 to 1.5 s"),
     ("abstractvoice", "| 0.15 s |", "0074-voices-on-this-machine.md", "1.11 s for 7.6 s of sound"),
@@ -171,7 +176,7 @@ def test_every_speed_has_a_measurement():
     for where, words, decision, number in SPEEDS:
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
         assert number in normal((ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8")), (words, number)
-    assert walked == 7
+    assert walked == 8
 
 
 # Counts
@@ -196,7 +201,8 @@ def test_counts_are_those_of_the_code(where: str, words: str, counted: int, clai
 
 
 def test_table_of_extras_names_what_each_installs():
-    table = README.read_text(encoding="utf-8").split("| extra | for | installs |\n|---|---|---|\n")[1].split("\n\n")[0]
+    page = ROOT / "docs" / "installing.md"
+    table = page.read_text(encoding="utf-8").split("| extra | for | installs |\n|---|---|---|\n")[1].split("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     claimed = {name.strip("`"): re.findall(r"[\w.-]+", installs.split(";")[0]) for name, _, installs in rows}
     assert claimed.keys() == EXTRAS.keys() - {"test"}
@@ -220,7 +226,8 @@ ENVIRONMENT = {"AWS_REGION": "us-east-1", "CLOUDFLARE_ACCOUNT_ID": "a", "DATABRI
 
 
 def test_keys_of_the_provider_table_are_read():
-    table = README.read_text(encoding="utf-8").split("| provider | API, and where its key")[1].split("\n\n")[0]
+    page = ROOT / "docs" / "providers.md"
+    table = page.read_text(encoding="utf-8").split("| provider | API, and where its key")[1].split("\n\n")[0]
     walked = 0
     for provider, told in re.findall(r"^\| `([\w-]+)` \| (.*) \|$", table, re.MULTILINE):
         for variable in re.findall(r"`([A-Z_]+(?:KEY|TOKEN\w*))`", told):
@@ -267,7 +274,7 @@ RUN = (
     ("README.md", f"without a key, take `create_llm(\"local/{LARGE}\")`", _EMBEDDED),
     ("README.md", "on this machine without a key", _CHOICES),
     ("README.md", "replayed without network or key", _REPLAYED),
-    ("index.md", "answers from that file, without network or key", _REPLAYED),
+    ("start.md", "answers from that file, without network or key", _REPLAYED),
     ("README.md", "wire formats (pure translation, no network)", _LAYERS),
     ("architecture.md", "It uses no network and no clock", _LAYERS),
     ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),
@@ -276,16 +283,17 @@ RUN = (
     ("mcp.md", "Without a key the server listens at addresses of its own machine", "tests/core/mcp/server/test_http.py"
      "::test_server_without_a_key_serves_this_machine_only"),
     ("media.md", "it needs no key and sends nothing", _PLAN),
-    ("models.md", "runs a model on this machine, without a key, and without a network after the download", _EMBEDDED),
+    ("local-models.md", "on this machine, without a key, and without a network after the download", _EMBEDDED),
     ("music.md", "which needs no key and no network", _MUSIC),
     ("music.md", "elevenlabs: no key for elevenlabs", _BLOCKS),
     ("routing.md", "A member without a key is left out with a warning", "tests/core/client/test_groups.py"
      "::test_member_without_a_key_is_left_out_with_a_warning"),
-    ("server.md", "with or without a key. `origins`", "tests/server/access/test_origins.py"
+    ("server-setup.md", "with or without a key. `origins`", "tests/server/access/test_origins.py"
      "::test_foreign_pages_are_refused_on_every_route"),
-    ("server.md", "no content, no key", "tests/server/test_no_key_shows.py"
+    ("server-setup.md", "no content, no key", "tests/server/test_no_key_shows.py"
      "::test_failures_of_each_provider_show_no_key_anywhere"),
     ("search.md", "with the embedded model no key and no network", _SEARCHED),
+    ("tools.md", "so that each block runs without a key", _BLOCKS),
     ("testing.md", "An LLM that replays needs no API key", _REPLAYED),
     ("vision.md", "If the next one has no key, the error names", _CHOICES),
     ("vision.md", "fal: no key for fal", _BLOCKS),
@@ -322,7 +330,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (35, 73)
+    assert (walked, len(pages)) == (36, 73)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))

@@ -18,35 +18,55 @@ from abstractcore.testing import LAWS
 from tests.documents import PAGES, ROOT, Block, alike, anchors, blocks, links
 
 PATIENCE_SECONDS = 120.0
+LINKED = (*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs" / "decisions").glob("*.md")))
 PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
 LOADS_WEIGHTS = re.compile(r"create_llm\(\)|\.jpg|\.(voice|audio)\.|verify=|glyphs=")
+HOW_TO = ["installing", "files", "tools", "structured-output", "sessions", "costs", "server", "runtime", "errors"]
+"""Pages that a newcomer reads."""
 INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 
 def test_pages_with_python_blocks_are_known():
     assert {block.page.name for block in PAGE_BLOCKS} == {
         "README.md",
+        "budgets.md",
         "catalogue.md",
         "configuration.md",
+        "costs.md",
+        "documents.md",
         "embeddings.md",
+        "errors.md",
         "evidence.md",
-        "index.md",
+        "files.md",
         "limits.md",
+        "local-models.md",
         "mcp.md",
         "media.md",
         "models.md",
         "music.md",
         "observability.md",
+        "opentelemetry.md",
+        "options.md",
         "plugins.md",
         "prompt-caching.md",
+        "providers.md",
         "records.md",
+        "response-cache.md",
         "routing.md",
+        "runtime-agents.md",
+        "runtime-details.md",
         "runtime.md",
         "search.md",
+        "session-details.md",
         "sessions.md",
+        "start.md",
         "structured-output.md",
         "testing.md",
+        "tool-functions.md",
+        "tool-loops.md",
+        "tool-models.md",
         "tools.md",
         "vision.md",
         "voice.md",
@@ -97,7 +117,7 @@ def test_block_of_tests_passes(block: Block, tmp_path: Path):
     assert " passed in " in result.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
 def test_links_resolve(page: Path):
     for target, anchor in links(page):
         assert target.exists()
@@ -109,13 +129,32 @@ def test_table_of_laws_is_complete():
     assert [row.split("`")[1] for row in table.splitlines()[2:]] == list(LAWS)
 
 
-def test_first_names_are_25_exported_ones():
-    table = INDEX.split("| to | name |")[1].split("\n\n")[0]
-    names = re.findall(r"^\|[^|]*\| \[`(\w+)`\]", table, re.MULTILINE)
-    assert len(set(names)) == len(names) == len(table.splitlines()[2:]) == 25
+def test_first_names_are_25_exported_ones_each_used_in_the_block_below_it():
+    sections = START.split("\n## ")[1:]
+    listed = {
+        section: re.findall(r"^\* \[`(\w+)`\]", section, re.MULTILINE) for section in sections if "```python" in section
+    }
+    names = [name for of_section in listed.values() for name in of_section]
+    assert len(set(names)) == len(names) == 25
     assert set(names) <= set(abstractcore.__all__)
+    for section, of_section in listed.items():
+        code = "".join(re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
+        assert [name for name in of_section if not re.search(rf"\b{name}\b", code)] == []
+
+
+def test_index_is_one_screen():
+    assert len(INDEX.splitlines()) <= 45
+
+
+@pytest.mark.parametrize("name", HOW_TO)
+def test_how_to_is_read_in_five_minutes(name: str):
+    """At 240 words a minute, with a line of code as five words."""
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    code = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+    words = len(code.sub("", text).split()) + 5 * sum(len(block.splitlines()) - 2 for block in code.findall(text))
+    assert words <= 5 * 240
 
 
 def test_index_links_to_every_page():
     linked = {target.resolve() for target, _ in links(ROOT / "docs" / "index.md")}
-    assert {page for page in PAGES if page.parent.name == "docs" and page.name != "index.md"} <= linked
+    assert {page for page in PAGES if page.parent == ROOT / "docs" and page.name != "index.md"} <= linked

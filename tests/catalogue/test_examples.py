@@ -1,4 +1,4 @@
-"""The table of example models in README.md."""
+"""The table of example models in docs/providers.md."""
 
 import json
 import sys
@@ -69,10 +69,10 @@ def test_examples_are_living_models(row: dict[str, object], message: str):
 
 
 def test_the_readme_has_the_table_of_the_built_files():
-    page = build.README.read_text(encoding="utf-8")
+    page = build.EXAMPLES_PAGE.read_text(encoding="utf-8")
     files = {path.stem: path.read_text(encoding="utf-8") for path in build.OUTPUT.glob("*.jsonl")}
     examples = json.loads((build.HERE / "examples.json").read_text(encoding="utf-8"))
     assert with_examples(page, files, examples) == page
     assert page.split(BEGIN)[1].split(END)[0].count("\n") == len(examples) + 2
-    with pytest.raises(CatalogueError, match=r"README.md has no table"):
+    with pytest.raises(CatalogueError, match=r"docs/providers.md has no table"):
         with_examples("", files, examples)

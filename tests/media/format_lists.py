@@ -1,4 +1,4 @@
-"""Writes what readers do with the elements of each format in docs/media.md. `python -m` runs it."""
+"""Writes what readers do with the elements of each format in docs/document-formats.md. `python -m` runs it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from abstractcore_media.document.formats import FORMATS
 from abstractcore_media.document.pdf.vocabulary import PDF
 from abstractcore_media.document.vocabularies import FormatVocabulary
 
-PAGE = Path(__file__).parents[2] / "docs" / "media.md"
+PAGE = Path(__file__).parents[2] / "docs" / "document-formats.md"
 _LISTS = re.compile(r"(<!-- what is read of each format, by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 

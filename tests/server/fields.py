@@ -1,4 +1,4 @@
-"""Writes the tables of fields in docs/server.md: what the server does with each field of each route. `python -m` runs
+"""Writes the tables of fields in docs/server-fields.md: what the server does with each field of each route. `python -m` runs
 it.
 
 The fields are those of the vendors' client packages and of the listed API references, each with a value that is not its
@@ -21,7 +21,7 @@ from abstractcore_server.dialects import ClientDialect
 from abstractcore_server.requests import RequestHead
 from abstractcore_server.routes import ROUTES
 
-PAGE = Path(__file__).parents[2] / "docs" / "server.md"
+PAGE = Path(__file__).parents[2] / "docs" / "server-fields.md"
 _TABLE = re.compile(r"(<!-- fields of (\S+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 FUNCTION: dict[str, Any] = {"type": "function", "function": {"name": "weather", "parameters": SCHEMA}}

@@ -1,4 +1,4 @@
-"""What the server does with each field of each route: docs/server.md has it, for every field that clients send."""
+"""What the server does with each field of each route, as docs/server-fields.md says of all fields that clients send."""
 
 from __future__ import annotations
 
@@ -32,8 +32,13 @@ from abstractcore_server.configuration.settings import (
     ServerSettings,
 )
 from abstractcore_server.routes import ROUTES
+from tests.documents import ROOT
 from tests.server.fields import FIELDS, PAGE, outcome, page
 from tests.server.serving import Served
+
+DOCS = ROOT / "docs"
+SETUP = (DOCS / "server-setup.md").read_text(encoding="utf-8")
+ROUTE_TABLES = (DOCS / "server-routes.md").read_text(encoding="utf-8")
 
 
 def test_page_is_what_the_formats_do():
@@ -41,8 +46,7 @@ def test_page_is_what_the_formats_do():
 
 
 def test_page_has_every_limit_with_its_default():
-    text = PAGE.read_text(encoding="utf-8")
-    section = text.partition("\n## Limits\n")[2].partition("\n## ")[0]
+    section = SETUP.partition("\n## Limits\n")[2].partition("\n## ")[0]
     named: dict[str, int] = {}
     for names, defaults in re.findall(r"^\| (`.+?`) \| ([\d, ]+) \|", section, re.MULTILINE):
         named |= zip(re.findall(r"`(\w+)`", names), map(int, defaults.split(", ")), strict=True)
@@ -51,7 +55,7 @@ def test_page_has_every_limit_with_its_default():
 
 @pytest.mark.parametrize("table", [ServerSettings, ProviderSettings, ModelSettings, GuardSettings, MCPSettings])
 def test_page_has_every_setting(table: Any):
-    text = PAGE.read_text(encoding="utf-8")
+    text = SETUP + (DOCS / "server-calls.md").read_text(encoding="utf-8")
     missing = [
         each.name for each in fields(table) if not re.search(rf"(?m)`{each.name}`|\b{each.name}(\.\w+)? = ", text)
     ]
@@ -75,7 +79,7 @@ CONNECTED: dict[str, dict[str, Any]] = {
 
 
 def test_page_has_the_providers_of_each_api():
-    section = PAGE.read_text(encoding="utf-8").partition("\n## Fields of requests\n")[2].partition("\n* ")[0]
+    section = PAGE.read_text(encoding="utf-8").partition("\n* ")[0]
     named: dict[str, set[str]] = {}
     for routes, providers in re.findall(r"(?m)^\| (`.+?`) \| (`.+?`) \|$", section):
         named |= {key: set(re.findall(r"`(.+?)`", providers)) for key in re.findall(r"`(.+?)`", routes)}
@@ -124,7 +128,7 @@ OF_FILES: dict[str, Any] = {
 
 @pytest.mark.parametrize("path", OF_FILES)
 def test_page_names_every_field_of_files(path: str):
-    (row,) = re.findall(rf"^\| `{re.escape(path)}` \|(.*?)\|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    (row,) = re.findall(rf"^\| `{re.escape(path)}` \|(.*?)\|", ROUTE_TABLES, re.MULTILINE)
     assert {*re.findall(r"`(\w+)`", row)} == {*_annotations(OF_FILES[path])}
 
 

@@ -39,7 +39,7 @@ SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
 
 def table(*, all_rows: bool = False) -> list[tuple[str, str, str]]:
     """Returns the rows of the page: provider, variable, appended path; also those without a variable (`all_rows`)."""
-    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
     rows = page.split("| provider | environment variable | appended path |")[1].split("\n\n")[0].splitlines()[2:]
     found: list[tuple[str, str, str]] = []
     for row in rows:

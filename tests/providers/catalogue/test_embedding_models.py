@@ -1,4 +1,4 @@
-"""What the catalogue says of models that embed and rank, and its tables in docs/models.md."""
+"""What the catalogue says of models that embed and rank, and its tables in docs/embedding-models.md."""
 
 from typing import Any
 

@@ -307,7 +307,7 @@ def test_configuration_is_read_and_its_mistakes_have_their_lines(tmp_path: Path)
 
 
 def test_budgets_of_the_page_are_valid(tmp_path: Path):
-    page = (ROOT / "docs" / "server.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "server-setup.md").read_text(encoding="utf-8")
     file = tmp_path / "server.toml"
     file.write_text(page.partition("\n## Budgets\n")[2].partition("```toml\n")[2].partition("```")[0])
     assert read_settings(str(file), {}).budgets == {

@@ -14,7 +14,7 @@ from abstractcore.registry import Registry
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from abstractcore_server import Application, ServerSettings, Settings, read_settings, server_services
 from abstractcore_server.configuration.reading import unknown_variables
-from tests.server.fields import PAGE
+from tests.documents import ROOT
 
 WHOLE = """
 [server]
@@ -85,7 +85,9 @@ def test_tables_in_the_documentation_are_valid(tmp_path: Path, monkeypatch: pyte
     certificate = trustme.CA().issue_cert("llm.example.com")
     certificate.cert_chain_pems[0].write_to_path("cert.pem")
     certificate.private_key_pem.write_to_path("key.pem")
-    blocks = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names = ("server.md", "server-setup.md", "server-calls.md")
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in names)
+    blocks = re.findall(r"^```toml\n(.*?)^```", pages, re.DOTALL | re.MULTILINE)
     settings = read(tmp_path, "".join(blocks), {"ABSTRACTCORE_SERVER_KEY": KEY})
     assert settings.providers.keys() == {"openai", "vllm", "mistral"}
     assert settings.mcp.keys() == {"shop", "search"}

@@ -21,7 +21,7 @@ from abstractcore_server.access.stored_keys import key_budgets
 from abstractcore_server.store import Keys, Store
 from tests.documents import ROOT
 
-PAGE = ROOT / "docs" / "server.md"
+PAGE = ROOT / "docs" / "server-setup.md"
 
 
 @pytest.fixture
