@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 COMMAND = ("ask", "What was the total?", "-f", "receipt.jpg", "-t", "0")
 COLUMNS = 92
-SCENE = "a red house by the sea"
+SCENE = "a boat on the sea under the sun"
 SONG = "a calm waltz for flute and harp"
 PANEL = (480, 360)
 
