@@ -294,7 +294,7 @@ RUN = (
      "without a key", _CHOICES),
     ("README.md", "the next answers for one without a key", "tests/core/client/test_groups.py"
      "::test_member_without_a_key_is_left_out_with_a_warning"),
-    ("index.md", "answers from that file, without network or key", _REPLAYED),
+    ("start.md", "answers from that file, without network or key", _REPLAYED),
     ("architecture.md", "It uses no network and no clock", _LAYERS),
     ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),
     ("catalogue.md", "without one, without a network and at providers without a list", _LISTED),
@@ -312,6 +312,7 @@ RUN = (
     ("server-setup.md", "no content, no key", "tests/server/test_no_key_shows.py"
      "::test_failures_of_each_provider_show_no_key_anywhere"),
     ("search.md", "with the embedded model no key and no network", _SEARCHED),
+    ("tools.md", "so that each block runs without a key", _BLOCKS),
     ("testing.md", "An LLM that replays needs no API key", _REPLAYED),
     ("vision.md", "If the next one has no key, the error names", _CHOICES),
     ("vision.md", "fal: no key for fal", _BLOCKS),

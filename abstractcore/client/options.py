@@ -74,7 +74,8 @@ class CallOptions(TypedDict, total=False):
     """Whether the model may call several tools in one turn."""
     tool_format: str | None
     """How tools are sent: "native", as the provider's own, or in the prompt, in a format such as "hermes", "llama3" or
-    "react" (docs/tools.md lists them); default: native, or in the model's own format where it has no native tools."""
+    "react" (docs/tool-models.md lists them); default: native, or in the model's own format where it has no native
+    tools."""
     tool_search: ToolSearch | None
     """Where deferred tools are searched: "hosted", by the provider, or "client", in this program with the tool
     `search_tools`; default: by the provider where the model's facts say that it can."""

@@ -29,13 +29,13 @@ def media_history(value: object) -> Mapping[str, str]:
     given = cast("Mapping[object, object]", value)
     for kind in given:
         if kind not in MEDIA_KINDS:
-            hint = name_hint(kind, MEDIA_KINDS, "kinds of files", "docs/media.md")
+            hint = name_hint(kind, MEDIA_KINDS, "kinds of files", "docs/files.md")
             raise InvalidInputError(f"unknown kind {shown(kind)}", path="media_history", hint=hint)
     return {cast(str, kind): _history(each, f"media_history.{kind}") for kind, each in given.items()}
 
 
 def _history(value: object, path: str) -> str:
     if not isinstance(value, str) or value not in _HISTORIES:
-        hint = name_hint(value, _HISTORIES, "values", "docs/media.md")
+        hint = name_hint(value, _HISTORIES, "values", "docs/files.md")
         raise InvalidInputError(f"{shown(value)} is not one of {', '.join(_HISTORIES)}", path=path, hint=hint)
     return value

@@ -1,4 +1,4 @@
-"""`SessionFile`: a session in a SQLite file, which is whole after every crash. docs/sessions.md has its tables."""
+"""`SessionFile`: a session in a SQLite file, whole after every crash. docs/session-details.md has its tables."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class SessionView(NotCopied):
         return find_handle(handle, self._state.history.messages)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the session as JSON, with the content of its files: docs/sessions.md describes the format.
+        """Writes the session as JSON, with the content of its files: docs/session-details.md describes the format.
 
         The file is either complete or as before. Raises `SessionError` if it cannot be written.
         """

@@ -1,4 +1,4 @@
-"""The programs of docs/server.md, each with what the page says it reads, and the examples of vendors' clients.
+"""The programs of docs/server-programs.md, each with what the page says it reads, and the examples of vendors' clients.
 
 Programs of the Python index run themselves, but for aider, whose environment is large. Of it and of Claude Code, Gemini
 CLI, Continue and Cline the requests are sent that they make by their published sources: paths, headers and fields.
@@ -29,7 +29,7 @@ from tests.server.serving import Served, serving
 KEY = "the-key-of-a-client"
 ADDRESS = "http://127.0.0.1:8000"
 HELLO = "Bonjour."
-PAGE = ROOT / "docs" / "server.md"
+PAGE = ROOT / "docs" / "server-programs.md"
 SECTION = PAGE.read_text(encoding="utf-8").partition("## Programs\n")[2].partition("\n## ")[0]
 FOLDER = Path(__file__).parent / "python"
 
