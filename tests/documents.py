@@ -44,9 +44,9 @@ def blocks(page: Path) -> list[Block]:
 
 
 def alike(printed: str, block: Block) -> bool:
-    """Whether it is what the page shows; the embedded model's words may differ a little from machine to machine."""
+    """Whether it is what the page shows; words of embedded models may differ a little from machine to machine."""
     shown = block.output or ""
-    if "create_llm()" in block.code:
+    if "create_llm()" in block.code or '"local/' in block.code:
         return SequenceMatcher(None, printed, shown).ratio() > 0.9
     return printed == shown
 

@@ -20,7 +20,7 @@ from tests.documents import PAGES, ROOT, Block, alike, anchors, blocks, links
 PATIENCE_SECONDS = 120.0
 LINKED = (*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs" / "decisions").glob("*.md")))
 PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
-LOADS_WEIGHTS = re.compile(r"create_llm\(\)|\.jpg|\.(voice|audio)\.|verify=|glyphs=")
+LOADS_WEIGHTS = re.compile(r"create_llm\(\)|\"local/|\.jpg|\.(voice|audio)\.|verify=|glyphs=")
 HOW_TO = ["installing", "files", "tools", "structured-output", "sessions", "costs", "server", "runtime", "errors"]
 """Pages that a newcomer reads."""
 INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")

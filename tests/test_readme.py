@@ -1,36 +1,121 @@
-"""The tables of the README match the code."""
+"""The README: its size and order, whose answers it shows, its commands, pictures and comparison."""
 
 from __future__ import annotations
 
 import re
-import tomllib
+from html import unescape
+from types import ModuleType
 
-import abstractcore
-from abstractcore.registry import Registry
-from tests.documents import ROOT
+import pytest
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+from abstractcore.stores.models import FileModelStore
+from abstractcore.testing.http_server import ScriptedServer, answer
+from tests.documents import ROOT, blocks
+from tests.readme_pictures import DOCS, badges, receipt_run
+
+PAGE = ROOT / "README.md"
+README = PAGE.read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+MOST_BYTES = 13_000
+SECTIONS = [
+    "Five reasons",
+    "First call",
+    "Typed answers with evidence",
+    "Tools",
+    "Streaming and async",
+    "Files",
+    "Conversations, groups and limits",
+    "Search over a folder",
+    "Runs that survive `kill -9`",
+    "Traces, spend and budgets",
+    "The server",
+    "Voice, pictures and music",
+    "Errors and testing",
+    "Providers",
+    "Install",
+    "Beside others",
+    "Licence, status, roadmap",
+]
+REPLY = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1_760_000_000,
+    "model": "gpt-5.4-mini",
+    "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "12 euros."}}],
+    "usage": {"prompt_tokens": 300, "completion_tokens": 4, "total_tokens": 304},
+}
 
 
-def first_column(header: str) -> set[str]:
-    """The names in the first column of the table that begins with `header`."""
-    table = README.split(f"| {header} |")[1].split("\n\n")[0]
-    return set(re.findall(r"^\| `([^`]+)`", table, re.MULTILINE))
+def test_it_is_short_and_in_order():
+    assert len(README.encode()) <= MOST_BYTES
+    assert re.findall(r"^## (.*)$", README, re.MULTILINE) == SECTIONS
 
 
-def test_provider_table_matches_the_registry() -> None:
-    assert first_column("provider") == set(Registry.from_entry_points().providers)
+def test_only_the_block_about_tests_is_scripted():
+    tests = README.index("`scripted` answers")
+    scripted = [block for block in blocks(PAGE) if "scripted" in block.code]
+    assert [README.index(block.code) > tests for block in scripted] == [True]
+    shown = [block for block in blocks(PAGE) if block.output is not None]
+    assert len(shown) == 9
+    for block in shown:
+        assert re.search(r'create_llm\(\)|"local/|AuthenticationError', block.code), block
 
 
-def test_tables_of_extras_and_policies_match_the_code() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert first_column("extra") <= set(extras)
-    assert first_column("policy") == {"auto", "native", "fallback_only", "refuse"}
+def test_vendor_is_one_line_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    before, after = re.findall(r"^[-+](.*)$", README.split("```diff\n")[1].split("```")[0], re.MULTILINE)
+    first = blocks(PAGE)[0].code
+    assert first.count(before) == 1
+    monkeypatch.chdir(ROOT)
+    with ScriptedServer() as server:
+        server.script(answer(REPLY))
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        exec(first.replace(before, after), vars(ModuleType("block")))
+        (request,) = server.requests
+    file, question = request.json["messages"][0]["content"]
+    assert file["file"]["file_data"].startswith("data:application/pdf;base64,")
+    assert question == {"type": "text", "text": "How much does a ticket cost?"}
+    assert capsys.readouterr().out.startswith("12 euros. 0.0")
 
 
-def test_error_tree_names_existing_errors() -> None:
-    tree = README.split("AbstractCoreError\n|-")[1].split("```")[0]
-    named = set(re.findall(r"\w+Error\b", tree))
-    assert named <= set(abstractcore.__all__)
-    own = [cls for cls in abstractcore.ProviderError.__subclasses__() if cls.__module__.startswith("abstractcore.")]
-    assert named >= {cls.__name__ for cls in own if not cls.__name__.startswith("_")}
+def test_its_commands_exist():
+    for target in re.findall(r"\bmake (?!help)([a-z-]+)\b[` ]", README):
+        assert f"\n{target}: " in MAKEFILE, target
+    programs = re.findall(r"python ((?:benchmarks|examples)/[\w/]+\.py)", README)
+    assert len(programs) == 5
+    assert all((ROOT / program).exists() for program in programs)
+
+
+def test_every_row_of_the_comparison_has_its_sources():
+    rows = re.findall(
+        r"^\| ([^|]+) \|", README.split("| LangChain |\n|---|---|---|---|---|---|\n")[1].split("\n\n")[0], re.MULTILINE
+    )
+    page = (DOCS / "comparison.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
+    assert len(rows) == 8
+    assert "## What others do better" in page
+    assert set(rows) - {"strongest at"} <= set(table)
+
+
+def test_badges_are_those_of_the_project():
+    assert (DOCS / "badges.svg").read_text(encoding="utf-8") == badges()
+
+
+def test_pictures_ask_nothing_of_a_network():
+    for name in ("badges.svg", "receipt.svg"):
+        picture = (DOCS / name).read_text(encoding="utf-8")
+        assert re.findall(r"(?:href|src|url)\W+https?:[^\s)>]*", picture) == []
+
+
+@pytest.mark.process
+@pytest.mark.weights
+def test_terminal_in_the_picture_shows_what_the_command_prints(models: FileModelStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent.resolve()))
+    drawn = (DOCS / "receipt.svg").read_text(encoding="utf-8")
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", drawn)
+    assert words(receipt_run()) in words(unescape(" ".join(lines)).replace("\xa0", " "))
+
+
+def words(text: str) -> str:
+    """A text without what differs from run to run: its lines, and the seconds."""
+    return re.sub(r"\s+", "", re.sub(r"\d+\.\d+ s,", "? s,", text))
