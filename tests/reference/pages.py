@@ -87,7 +87,7 @@ class Links:
 
 def described(entry: Entry, page: Page) -> Mapping[str, str]:
     """Returns descriptions of parameters that no docstring of the page names, as far as words have one meaning."""
-    told = set(re.findall(r"\w+", f"{entry.text} {page.text}")) | {each.name for each in page.fields if each.text}
+    told = set(re.findall(r"\w+", f"{entry.text} {page.text}")) | {each.name for each in page.fields}
     for name in entry.named:
         told.update(*(re.findall(r"\w+", each.text) for each in page.methods if each.name == name))
     return {name: WORDS[name] for name in entry.parameters if name not in told and name in WORDS}
@@ -131,8 +131,9 @@ def _parts(page: Page, links: Links) -> Iterator[str]:
     for title, entries in (("Keyword arguments", page.keys), ("Fields", page.fields)):
         if entries:
             yield f"<h2>{title}</h2>\n<dl>"
+            told = set(re.findall(r"\w+", page.text))
             for each in entries:
-                text = each.text or WORDS.get(each.name, "")
+                text = each.text or ("" if each.name in told else WORDS.get(each.name, ""))
                 yield f'<dt id="{each.name}"><code>{links.code(each.signature, page)}</code></dt>'
                 yield f"<dd>{links.prose(text, page)}</dd>"
             yield "</dl>"
