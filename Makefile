@@ -9,7 +9,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 .DEFAULT_GOAL := help
 SINCE ?= HEAD~1
 
-.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs live agents clean
+.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs reference live agents clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ docs: $(READY) ## regenerate docs/wire-formats.md, tables of options and models,
 	@$(BIN)/python -m tests.media.format_lists
 	@$(BIN)/python -m tests.server.fields
 	@$(BIN)/python -m tests.server.request_schemas
+
+reference: $(READY) ## build the reference of public names, from docstrings, in build/reference
+	@$(BIN)/python -m tests.reference
 
 live: $(READY) ## make a small call to every vendor whose key is set
 	@$(BIN)/python -m tests.live

@@ -21,6 +21,7 @@ class Audio(Facade):
         """Returns the transcript of a recording, or of a video.
 
         Raises `MediaError` for a file that cannot be read, `CapabilityUnavailableError`, and errors of the backend.
+        `audio` is a path, a URL, bytes, or another form of a file that `media` takes.
         """
         return drive(self.transcript(self._caller.sync(), transcription_request("transcribe", audio, options)))
 

@@ -39,7 +39,9 @@ class ProviderState:
     name: str
     summary: str
     needs_key: bool
+    """Whether it is reached with a key."""
     has_key: bool
+    """Whether a key was found, in the environment or the configuration."""
     address: str | None
     models: tuple[str, ...] | None = None
     example: str | None = None

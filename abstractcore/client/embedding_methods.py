@@ -185,7 +185,7 @@ class EmbeddingMethods(DecisionMethods):
         answers the query, in a request for each document.
 
         Raises `UnsupportedOptionError` without a `method` for a model that does not rank, with models that do, and
-        errors as `generate` does.
+        errors as `generate` does. `truncate` cuts documents that are longer than the model takes, instead of an error.
         """
         return drive(self._ranking(query, documents, top, method, truncate, options, sync=True))
 

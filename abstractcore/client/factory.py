@@ -62,7 +62,8 @@ def create_llm(
 
     A list of models is a group, whose calls they share as `routing` says: names, `Member`s and LLMs. One without a key
     is left out; `AuthenticationError` if all are. `create_llm("auto")` chooses a model at its first call: that of a key
-    in the environment, of a server on this machine, or the embedded one.
+    in the environment, of a server on this machine, or the embedded one. `services` are clock, stores and registry of
+    its own. Raises `InvalidInputError` for an argument of a wrong type.
     """
     arguments = LLMArguments(create_llm, provider, model, services, options)
     if services is None:

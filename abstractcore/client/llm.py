@@ -363,7 +363,7 @@ class LLM(EmbeddingMethods, LoopMethods, DataMethods, PipelineMethods):
 
         Its options are those of `create_llm` that begin with its name and `_`. `llm.voice`, `llm.audio`, `llm.vision`
         and `llm.music` are found here too. Raises `UnknownCapabilityError` with similar names, `InvalidInputError` for
-        an object of another type, and `PluginError` if the plugin fails.
+        an object of another type, and `PluginError` if the plugin fails. `of_type` is that type.
         """
         return self._open_capabilities().get(name, of_type)
 

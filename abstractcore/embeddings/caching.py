@@ -112,7 +112,7 @@ class EmbeddingCache(NotCopied):
 
     def unless_failed(self, function: Callable[..., T], *arguments: object) -> tuple[T | None, str | None]:
         """Returns the result of one of the methods, and None; or None and what has failed. A file that failed is not
-        used for some seconds.
+        used for some seconds. `function` is the method.
         """
         failed_at = self._failed_at
         if failed_at is not None and abs(time.monotonic() - failed_at) < _PAUSE_SECONDS:

@@ -62,20 +62,26 @@ class EmbeddingManager(NotCopied):
         return self._embedded([text]).data.lists()[0]
 
     def compute_similarity(self, text1: str, text2: str) -> float:
-        """Returns the cosine similarity of two texts, from -1 to 1."""
+        """Returns the cosine similarity of two texts, from -1 to 1. `text1` and `text2` are the texts."""
         return float(self._embedded([text1, text2]).similarities()[0][1])
 
     def compute_similarities_matrix(
         self, texts_left: Sequence[str], texts_right: Sequence[str] | None = None
     ) -> Matrix:
-        """Returns the cosine similarity of each text on the left with each one on the right, by default the same."""
+        """Returns the cosine similarity of each text on the left with each one on the right, by default the same.
+
+        `texts_left` are the rows, `texts_right` the columns; None: the same texts.
+        """
         left = self._embedded(texts_left)
         return left.similarities() if texts_right is None else left.similarities(None, self._embedded(texts_right))
 
     def find_similar_clusters(
         self, texts: Sequence[str], threshold: float = 0.8, min_cluster_size: int = 2, max_clusters: int = 50
     ) -> list[list[int]]:
-        """Returns groups of positions of texts that are similar, the largest first: see `Embeddings.clusters`."""
+        """Returns groups of positions of texts that are similar, the largest first: see `Embeddings.clusters`.
+
+        `min_cluster_size` is the least number of texts of a group, `max_clusters` how many are returned, None for all.
+        """
         return self._embedded(texts).clusters(threshold, min_size=min_cluster_size)[:max_clusters]
 
     def get_dimension(self) -> int:

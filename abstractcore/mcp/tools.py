@@ -116,7 +116,9 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
     `SamplingRequest` that returns a text or a response. Without it the server is not offered any.
 
     Connections belong to the event loop that uses them: sync calls share one. Raises `InvalidInputError` for arguments
-    that do not fit, and `MissingExtraError` without the extra `mcp`.
+    that do not fit, and `MissingExtraError` without the extra `mcp`. `mode` is which revision of the protocol is
+    spoken: "auto", the newest that the server knows, or "legacy", one before 2026-07-28. `connect_timeout` is in
+    seconds, `max_message_bytes` the size of the longest message that is read.
     """
 
     def __init__(
@@ -210,7 +212,10 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
             return await connection.resources()
 
     def resource(self, uri: str) -> list[ContentPart]:
-        """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
+        """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`.
+
+        `uri` is its address, as the server lists it.
+        """
         return in_sync(self.aresource, uri)
 
     async def aresource(self, uri: str) -> list[ContentPart]:
@@ -232,12 +237,15 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         return in_sync(self.aprompt, name, arguments)
 
     async def aprompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> list[Message]:
-        """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
+        """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`.
+
+        Its arguments are `arguments` and `more`, together.
+        """
         async with self.connection_for(None) as connection:
             return await connection.prompt(name, {**(arguments or {}), **more})
 
     def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> connections.MCPConnection:
-        """Returns a new connection to the server; see `ToolServerBase`."""
+        """Returns a new connection to the server; see `ToolServerBase`. `secrets` are removed from its errors."""
         from .connections import MCPConnection
 
         open_transport = partial(self._address.open_transport, headers, self._max_message_bytes)
@@ -261,7 +269,10 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
     async def run_call(
         self, connection: connections.MCPConnection, definition: Definition, call: ToolCall, context: ToolContext[Any]
     ) -> ToolOutput:
-        """Calls a tool, and returns its output; see `ToolServerBase`."""
+        """Calls a tool, and returns its output; see `ToolServerBase`.
+
+        `definition` is the tool as the server describes it.
+        """
         from .sampling import output_of
 
         spec, arguments = definition.spec, call.arguments or {}

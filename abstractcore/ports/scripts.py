@@ -112,7 +112,10 @@ class ScriptedReply:
         usage: Usage | None = None,
         finish_reason: FinishReason | None = None,
     ) -> ScriptedReply:
-        """Returns a text streamed in exactly these pieces, with `delay` before each; `then` is raised at the end."""
+        """Returns a text streamed in exactly these pieces, with `delay` before each; `then` is raised at the end.
+
+        `texts` are the pieces.
+        """
         if isinstance(texts, str) or not isinstance(texts, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a list of texts, got {type(texts).__name__}", path="texts")
         pieces: list[Piece] = []

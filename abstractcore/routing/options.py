@@ -115,7 +115,8 @@ class Member:
     """A member of a group of models that has a key, an address or other options of its own, as in
     `Member("openai/gpt-5.4", key=KEY)`: several keys or deployments of one model are several members.
 
-    `options` are further ones of `create_llm`. Raises `InvalidInputError` for a value of a wrong type.
+    `options` are further ones of `create_llm`. Raises `InvalidInputError` for a value of a wrong type. `base_url` is
+    the address of a deployment of its own.
     """
 
     model: str

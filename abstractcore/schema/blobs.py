@@ -95,6 +95,7 @@ class Blob(Immutable):
     """
 
     form: BlobForm
+    """Where the content is: in memory, in a file, at a URL, at a provider, or in the artifact store."""
     media_type: str
     data: bytes | None = None
     location: str | None = None
@@ -155,7 +156,8 @@ class Blob(Immutable):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
         """Returns a blob of a file, which is read to compute its hash, unless that is known and it has not changed
-        since. Raises `OSError` as `open` does."""
+        since. Raises `OSError` as `open` does. Raises `SchemaError` for what is no path.
+        """
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a path, got {type(path).__name__}", "path")
         with _open_file(path) as file:
@@ -166,7 +168,10 @@ class Blob(Immutable):
 
     @classmethod
     def from_url(cls, url: str, media_type: str, *, name: str | None = None) -> Blob:
-        """Returns a blob of content that the provider downloads."""
+        """Returns a blob of content that the provider downloads.
+
+        `url` is an http or https URL, which nothing is loaded from here.
+        """
         return cls("url", media_type, location=url, name=name)
 
     @classmethod

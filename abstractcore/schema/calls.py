@@ -45,6 +45,7 @@ from .reprs import Immutable, RichDisplay
 from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
 Role = Literal["system", "user", "assistant", "tool"]
+"""Who a message is from."""
 
 _ALLOWED: dict[str, tuple[type, ...]] = {
     "system": (TextPart, OpaquePart),
@@ -211,6 +212,7 @@ MEDIA_RULES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refu
 MediaHistory = Literal["keep", "text"]
 """How a file is sent after its turn: again as before, or as its text instead."""
 Modality = Literal["text", "image", "audio"]
+"""What a model may produce."""
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort, in rising order."""
 EmbedPurpose = Literal["document", "query", "classification", "clustering", "similarity", "code", "question", "fact"]
@@ -236,7 +238,7 @@ _KINDS = get_args(MediaKind)
 
 @dataclass(frozen=True, slots=True)
 class OutputSchema(Immutable):
-    """The JSON Schema the answer must match. `strict` asks the provider to enforce it."""
+    """The JSON Schema the answer must match. `strict` asks the provider to enforce it. `schema` is the JSON Schema."""
 
     name: str
     schema: JSONObject

@@ -89,6 +89,7 @@ class ReasoningEnd(ShortRepr):
     block: int
     signature: str | None = None
     redacted_data: str | None = None
+    """What the provider has encrypted: sent back to it unchanged."""
 
 
 @dataclass(slots=True)
@@ -153,6 +154,7 @@ class ReplyEnd(ShortRepr):
     sequence: int
     finish_reason: FinishReason
     raw_finish_reason: str | None = None
+    """The provider's own word for it."""
     provider_metadata: JSONObject = EMPTY
     warnings: tuple[CallWarning, ...] = ()
     model: str | None = None
@@ -174,6 +176,7 @@ Delta: TypeAlias = (
     | UsageDelta
     | ReplyEnd
 )
+"""A piece of a reply that is streamed."""
 
 
 _TEXTS = (TextDelta, ReasoningDelta)

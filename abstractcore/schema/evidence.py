@@ -81,6 +81,7 @@ class Evidence(FilePlaces, Immutable):
     quote: str | None = None
     verified: bool = False
     match: EvidenceMatch | None = None
+    """How the quote was found: word for word, or nearly."""
     source: EvidenceSource | None = None
     document: int | None = None
     name: str | None = None
@@ -119,6 +120,7 @@ class Source(FilePlaces, Immutable):
 
     quote: str
     match: SourceMatch
+    """How the quote was found: word for word, or nearly."""
     source: SourceKind
     name: str
     document: int | None = None
@@ -164,6 +166,7 @@ class Check(Immutable):
     start: int
     end: int
     verdict: Verdict
+    """Whether the claim was found in the sources."""
     source: Source | None = None
     instead: str | None = None
     reason: str | None = None

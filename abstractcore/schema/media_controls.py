@@ -33,6 +33,7 @@ class MediaControls(Immutable):
     end: float | None = None
     fps: float | None = None
     resolution: MediaResolution | None = None
+    """How detailed images are for the model."""
     fetch: FetchedBy | None = None
 
     def __post_init__(self) -> None:

@@ -68,6 +68,7 @@ class MediaText(Immutable):
 
     text: str = ""
     anchors: tuple[MediaAnchor, ...] = ()
+    """Where parts of the text are in the file."""
     problem: str | None = None
     lost: tuple[MediaLoss, ...] = ()
 
@@ -102,6 +103,7 @@ class DrawnText(Immutable):
 
 
 MediaRoute = Literal["native", "inline", "fallback", "left_out"]
+"""How the content of a file reached the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,7 @@ class MediaLoss(Immutable):
     """
 
     what: str
+    """What was left out."""
     count: float
     total: float | None = None
     places: tuple[str, ...] = ()
@@ -170,6 +173,7 @@ class MediaDecision(Immutable):
     """
 
     part_path: str
+    """Where the file is in the call, as in "messages[0].parts[1]"."""
     source: str
     type: str
     kind: MediaKind

@@ -51,9 +51,11 @@ class MediaVerification(Immutable):
 
     expected: str
     found: str
+    """What a second recogniser read."""
     words: int
     errors: int
     differences: tuple[WordDifference, ...] = ()
+    """The words that differ."""
 
     def __post_init__(self) -> None:
         for name in ("expected", "found"):
@@ -138,6 +140,7 @@ class TranscriptResult(BackendFacts):
     """What is said in a recording, with the facts of the backend that listened."""
 
     transcript: Transcript
+    """The text with its segments."""
 
     @property
     def text(self) -> str:
@@ -182,6 +185,7 @@ class SpokenPiece(Immutable):
     source_start: int
     source_end: int
     words: tuple[SpokenWord, ...] = ()
+    """The words with their seconds, where the voice reports them."""
 
     def __post_init__(self) -> None:
         check_text(self.text, "text")

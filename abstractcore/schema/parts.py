@@ -44,6 +44,7 @@ else:
     Image = LazyModule("PIL.Image")
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
+"""The kinds of files."""
 Detail = Literal["auto", "low", "high", "original"]
 _DETAILS = get_args(Detail)
 
@@ -85,6 +86,7 @@ class Citation(Immutable):
     source: str
     title: str | None = None
     quote: str | None = None
+    """The words of the source."""
     start: int | None = None
     end: int | None = None
     provider_metadata: JSONObject = EMPTY
@@ -391,7 +393,9 @@ class OpaquePart(Immutable):
 
 
 ContentPart: TypeAlias = TextPart | ImagePart | AudioPart | VideoPart | DocumentPart
+"""A part that a message of a user or a result of a tool may have."""
 MediaPart: TypeAlias = ImagePart | AudioPart | VideoPart | DocumentPart
+"""A file in a message."""
 Part: TypeAlias = (
     TextPart
     | ReasoningPart
@@ -405,6 +409,7 @@ Part: TypeAlias = (
     | HostedToolResult
     | OpaquePart
 )
+"""A part of a message."""
 
 MEDIA_PARTS = (ImagePart, AudioPart, VideoPart, DocumentPart)
 CONTENT_PARTS = (TextPart, *MEDIA_PARTS)

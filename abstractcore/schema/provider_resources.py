@@ -45,6 +45,7 @@ class StoredFile(Immutable):
     media_type: str
     size: int
     uploaded_at: float
+    """When it was uploaded, in seconds since 1970."""
     expires_at: float | None = None
     name: str | None = None
     ready: bool = True
@@ -75,6 +76,7 @@ class CachedContent(Immutable):
     model: str | None = None
     tokens: int | None = None
     expires: str | None = None
+    """When the provider forgets it."""
     warnings: tuple[CallWarning, ...] = ()
 
     def __post_init__(self) -> None:

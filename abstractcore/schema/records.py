@@ -69,7 +69,9 @@ class CallRecord(Immutable):
     seconds: float
     seconds_to_first: float | None
     call_digest: str
+    """SHA-256 of the call as JSON: equal for equal calls."""
     reply_digest: str | None
+    """SHA-256 of the reply as JSON; None without one."""
     call: ModelCall | None
     reply: ModelReply | None
     attempts: tuple[AttemptRecord, ...]
@@ -221,6 +223,7 @@ class CostRange(Immutable):
     """What a call may cost, in US dollars. `high` is None if nothing limits its output."""
 
     low: Decimal
+    """The least that the call may cost, in US dollars."""
     high: Decimal | None = None
 
 

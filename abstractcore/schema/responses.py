@@ -33,7 +33,10 @@ else:
 
 @dataclass(frozen=True, slots=True, eq=True)
 class EvidenceMap(Immutable, Mapping[str, "evidence.Evidence"]):
-    """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value."""
+    """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value.
+
+    `entries` are the pieces of evidence by their paths.
+    """
 
     entries: tuple[evidence.Evidence, ...] = ()
     _by_path: dict[str, evidence.Evidence] = field(

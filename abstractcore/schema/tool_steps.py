@@ -125,9 +125,11 @@ class ToolEnded(ShortRepr):
 
     type: ClassVar[str] = "tool_ended"
     step: ToolStep
+    """The call with its result."""
 
 
 ToolEvent: TypeAlias = ToolStarted | ToolProgress | ToolEnded
+"""An event of tools in a stream, between the deltas."""
 StreamEvent: TypeAlias = Delta | ToolEvent
 """What a stream yields: deltas, and with `run_tools` the events of tools between the deltas of two replies."""
 

@@ -84,7 +84,10 @@ class ToolSpec(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice(Immutable):
-    """Whether the model may, must or must not call tools; `tool` is the name of the one that it must call."""
+    """Whether the model may, must or must not call tools; `tool` is the name of the one that it must call.
+
+    `mode` is "auto", "none", "required" or "tool", for the tool of this name.
+    """
 
     mode: Literal["auto", "none", "required", "tool"] = "auto"
     tool: str | None = None

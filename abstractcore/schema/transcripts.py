@@ -29,6 +29,7 @@ class TranscriptWord(Immutable):
     end: float | None = None
     speaker: str | None = None
     log_probability: float | None = None
+    """The natural logarithm of its probability, at most 0."""
 
     def __post_init__(self) -> None:
         _check_piece(self)
@@ -88,7 +89,9 @@ class Transcript(Immutable):
     """
 
     segments: tuple[TranscriptSegment, ...] = ()
+    """What was said, in order."""
     dropped: tuple[DroppedSpan, ...] = ()
+    """Parts of the recording that are not in the transcript, such as silence."""
     language: str | None = None
     certainty: float | None = None
     begin: float = 0.0

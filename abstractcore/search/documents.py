@@ -41,7 +41,9 @@ class IndexedDocument:
     id: str
     name: str
     is_file: bool
+    """Whether it is a file, and not a text."""
     chunks: int
+    """Into how many parts it is divided."""
     tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     problem: str | None = None
 

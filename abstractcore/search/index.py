@@ -182,7 +182,7 @@ class Index(NotCopied):
 
     def as_tool(self, *, name: str = "search_documents", k: int = 5) -> Tool[..., Any]:
         """Returns a tool that searches, for `generate(tools=[...], run_tools=True)`: the model gets parts of documents
-        with their places. It changes nothing.
+        with their places. It changes nothing. `k` is how many parts a search returns.
         """
 
         def search(query: str) -> str:

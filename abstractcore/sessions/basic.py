@@ -96,7 +96,10 @@ class BasicSession:
         return self.session.estimated_tokens
 
     def should_compact(self, token_limit: int = 8000) -> bool:
-        """Returns whether the messages have more tokens than that."""
+        """Returns whether the messages have more tokens than that.
+
+        `token_limit` is the length, in tokens, from which on it should be.
+        """
         return self.get_token_estimate() > token_limit
 
     def compact(self, preserve_recent: int = 6, focus: str | None = None) -> Self:

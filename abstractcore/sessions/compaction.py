@@ -20,6 +20,7 @@ from .history import ContextGroup, SessionExchange
 CompactFunction: TypeAlias = Callable[[tuple[Message, ...]], Awaitable[object] | object]
 """A sync or async function of the oldest messages: returns their summary as text, or the messages that replace them."""
 CompactMode: TypeAlias = Literal["summary", "drop"] | CompactFunction | None
+"""How a conversation is shortened before the model's context is full."""
 
 _NO_USAGE, _NO_COST = Usage(), CostSums()
 _KEPT_WHOLE = 2

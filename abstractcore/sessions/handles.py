@@ -79,6 +79,7 @@ def _that_can_be_set_aside(messages: Iterable[Message]) -> Iterator[SetAside]:
 
 
 RECALL = "recall"
+"""The name of the tool that reads what was set aside."""
 
 
 def recall_tool(messages: Callable[[], Iterable[Message]]) -> Tool[..., Any]:

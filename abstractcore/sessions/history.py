@@ -53,7 +53,10 @@ class SessionExchange(Immutable):
         return replace(self, messages=(), asked=0, tokens=0, loop=None)
 
     def continued_by(self, after: SessionExchange) -> SessionExchange:
-        """Returns the exchange with what continued it: an answer to results that were added."""
+        """Returns the exchange with what continued it: an answer to results that were added.
+
+        `after` is the exchange that goes on with it.
+        """
         return replace(
             after,
             number=self.number,

@@ -77,7 +77,10 @@ class Subscription(NotCopied):
         return self._subscriber not in origin
 
     def report(self, ended: Ended, origin: tuple[Subscriber, ...]) -> None:
-        """Queues the notification. Returns at once; the queue holds no more content than the record."""
+        """Queues the notification. Returns at once; the queue holds no more content than the record.
+
+        `ended` is the call that ended, `origin` the subscribers whose own calls led to it.
+        """
         if self._closed:
             self._lose("the subscription was being closed")
             return

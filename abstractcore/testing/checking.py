@@ -53,7 +53,8 @@ def check_laws(
 ) -> None:
     """Raises `LawBrokenError` with the smallest example for a law that `transpiler` breaks.
 
-    `provider` is the provider name in calls and replies. Restrict `calls` to content that the format accepts.
+    `provider` is the provider name in calls and replies. Restrict `calls` to content that the format accepts. `errors`
+    are the errors that are rendered and read back. `max_examples` is how many of each are tried for each law.
     """
     plainest = ModelCall("model", (Message.user("hello"),), provider)
     try:

@@ -30,7 +30,7 @@ class VirtualClock:
     A sleep in sync code advances the clock at once, so sleeps of several threads add up. In an event loop the clock
     advances when all tasks sleep, to the first one to wake. It does not wait for tasks that wait for threads or for the
     network, and several loops do not wait for each other. `asyncio.sleep` and `asyncio.timeout` use the loop's own
-    clock: the deadline of a call is checked between reads.
+    clock: the deadline of a call is checked between reads. `time_of_day` is its time at first, in seconds since 1970.
     """
 
     def __init__(self, *, time_of_day: float = 0.0) -> None:

@@ -42,6 +42,7 @@ from ..schema import (
 from .changes import Data, FalseWarningError, changed_as_warned, differences, full_data
 
 Law: TypeAlias = Literal["call_losses", "encode_again", "reply_losses", "render_again", "stream", "errors"]
+"""The names of the laws."""
 LAWS: Mapping[Law, str] = {
     "call_losses": "a call with the changes in its warnings equals the parsed request",
     "encode_again": "the parsed request is encoded as the same request, without a warning",
@@ -50,6 +51,7 @@ LAWS: Mapping[Law, str] = {
     "stream": "a stream accumulates to the reply in the body, wherever its bytes are split",
     "errors": "an error keeps its class and does not ask for an earlier retry",
 }
+"""What each law demands, by its name."""
 _REFUSALS = (InvalidInputError, UnsupportedContentError, UnsupportedOptionError)
 
 
@@ -84,7 +86,7 @@ def check_call_losses(transpiler: Transpiler, call: ModelCall) -> None:
 
 
 def check_encode_again(transpiler: Transpiler, call: ModelCall) -> None:
-    """Checks that the parsed request is encoded as the same request, without warnings."""
+    """Checks that the parsed request is encoded as the same request, without warnings. Raises `LawBrokenError`."""
     encoded = _encode(transpiler, call)
     if encoded is None:
         return
@@ -106,7 +108,7 @@ def check_reply_losses(transpiler: Transpiler, reply: ModelReply) -> None:
 
 
 def check_render_again(transpiler: Transpiler, reply: ModelReply) -> None:
-    """Checks a reply as `check_encode_again` checks a call."""
+    """Checks a reply as `check_encode_again` checks a call. Raises `LawBrokenError`."""
     body = transpiler.render(reply).body
     again = transpiler.render(_decode(transpiler, body))
     _no_warnings("render_again", again.warnings)
@@ -115,7 +117,10 @@ def check_render_again(transpiler: Transpiler, reply: ModelReply) -> None:
 
 
 def check_stream(transpiler: Transpiler, reply: ModelReply, deltas: Sequence[Delta] | None = None) -> None:
-    """Checks that the stream of `reply` (or `deltas`) accumulates to the decoded body, at every split of its bytes."""
+    """Checks that the stream of `reply` (or `deltas`) accumulates to the decoded body, at every split of its bytes.
+
+    Raises `LawBrokenError`.
+    """
     body = _decode(transpiler, transpiler.render(reply).body)
     renderer = transpiler.renderer()
     stream = b"".join(renderer.feed(delta) for delta in deltas or deltas_of(reply)) + renderer.finish()
@@ -127,7 +132,10 @@ def check_stream(transpiler: Transpiler, reply: ModelReply, deltas: Sequence[Del
 
 
 def check_errors(transpiler: Transpiler, error: ProviderError) -> None:
-    """Checks that `error` is decoded as the same class, with the same `retry_after`, or up to one second more."""
+    """Checks that `error` is decoded as the same class, with the same `retry_after`, or up to one second more.
+
+    Raises `LawBrokenError`.
+    """
     again = transpiler.error(transpiler.render_error(error))
     if type(again) is not type(error):
         raise LawBrokenError("errors", f"{type(error).__name__} became {type(again).__name__}")

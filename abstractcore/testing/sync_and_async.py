@@ -163,5 +163,6 @@ async def _next(iterator: AsyncIterator[T]) -> T | None:
 
 
 CallStyle: TypeAlias = SyncCalls | AsyncCalls
+"""Sync or async calls, with one interface."""
 CALL_STYLES: tuple[type[SyncCalls], type[AsyncCalls]] = (SyncCalls, AsyncCalls)
 """Both classes, for the `params` of a fixture."""

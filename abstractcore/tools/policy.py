@@ -65,6 +65,7 @@ class Suspend:
     """The loop ends, and its state waits for an answer from elsewhere: `llm.resume`."""
 
     note: str | None = None
+    """What whoever answers should know."""
 
     def __post_init__(self) -> None:
         if self.note is not None:
@@ -212,6 +213,7 @@ class ApprovalRule:
 
     tool: str
     action: RuleAction
+    """What is done with the calls: "allow", "ask" or "deny"."""
     arguments: Mapping[str, str] = field(default=_NOTHING)
     reason: str = ""
 
@@ -229,7 +231,7 @@ class ApprovalRule:
             raise InvalidInputError(f"expected text, got {shown(self.reason)}", path="reason")
 
     def matches(self, pending: PendingCall) -> bool:
-        """Returns whether the rule is for this call."""
+        """Returns whether the rule is for this call. `pending` is the call that waits for approval."""
         if not _matches(self.tool, pending.call.name):
             return False
         given = pending.call.arguments or {}
@@ -245,8 +247,9 @@ class ApprovalRules:
     """An approver: the first rule that matches a call decides, then `allow_read_only`, then `default`.
 
     Rules may be given as JSON data, as `to_data` returns it. Only an answer of `ask` or from elsewhere allows a call
-    that would send private data (reason "data_flow") or may have run before ("interrupted"): a rule that allows it
-    asks instead, or suspends where there is no `ask`. Raises `InvalidInputError` with the path of an invalid rule.
+    that would send private data (reason "data_flow") or may have run before ("interrupted"): a rule that allows it asks
+    instead, or suspends where there is no `ask`. Raises `InvalidInputError` with the path of an invalid rule. Of the
+    `rules`, the first one that matches decides.
     """
 
     def __init__(

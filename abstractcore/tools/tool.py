@@ -326,7 +326,7 @@ class Tool(Generic[P, R]):
     def bound(
         self, prepared: PreparedArguments, call: ToolCall, context: ToolContext[Any]
     ) -> functools.partial[Awaitable[Any] | Any]:
-        """Returns the call of the function, which needs no more arguments."""
+        """Returns the call of the function, which needs no more arguments. `prepared` are its checked arguments."""
         if self._run is not None:
             return functools.partial(self._run, call, context)
         if self.is_type:

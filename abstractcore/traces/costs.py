@@ -42,11 +42,13 @@ class CostRow:
 
     group: Mapping[str, str | None]
     costs: CostSums
+    """Certain and estimated costs in US dollars."""
     calls: int
     failed: int
     input_tokens: int
     output_tokens: int
     cached_tokens: int
+    """Input tokens that providers read from their caches."""
     is_folded: bool = False
 
 

@@ -62,7 +62,9 @@ class TraceScore:
 
     name: str
     value: float
+    """The score: a number of your own scale."""
     comment: str | None
+    """Why it has the score."""
     at: float
 
 
@@ -72,8 +74,11 @@ class TraceNode:
 
     record: TraceRecord
     depth: int = 0
+    """How many records are above it."""
     scores: tuple[TraceScore, ...] = ()
+    """Scores that people or programs gave it."""
     children: list[TraceNode] = field(default_factory=list["TraceNode"])
+    """The records that name it as their parent, by time."""
 
     @property
     def name(self) -> str:
@@ -99,6 +104,7 @@ class Trace:
     """
 
     root: TraceNode
+    """The record that has no parent."""
     is_cut: bool = False
 
     def __iter__(self) -> Iterator[TraceNode]:

@@ -33,6 +33,7 @@ from .store import TraceStore
 from .times import When
 
 RERUN_TAG: Final = "rerun_of"
+"""The tag of calls that ask a stored question again."""
 _LOOPS: Final = ("tools", "correction")
 CallKey: TypeAlias = tuple[str, str]
 """The name of a tool, and its arguments as JSON."""
@@ -136,7 +137,8 @@ def find_questions(
     """Returns the stored questions with some words, each once, the newest first, without reruns of others. `text` may
     also be the id of a record: that of its question.
 
-    The other arguments choose calls as those of `TraceStore.calls` do. Raises what that raises.
+    The other arguments choose calls as those of `TraceStore.calls` do. Raises what that raises. The arguments are those
+    of `TraceStore.calls`; `failed` finds only calls that failed, or only others.
     """
     if text is not None:
         try:

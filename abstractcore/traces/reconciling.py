@@ -63,6 +63,7 @@ class ReconciledCost:
     """
 
     account: str
+    """Whose report it is: the name of a provider's account."""
     day: date | None
     model: str | None
     ours: CostSums = field(default_factory=CostSums)
@@ -71,6 +72,7 @@ class ReconciledCost:
     items: list[str] = field(default_factory=list[str])
     other_currencies: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
     causes: list[str] = field(default_factory=list[str])
+    """Why the two may differ."""
 
     @property
     def difference(self) -> Decimal | None:
@@ -124,7 +126,7 @@ def reconcile(
 
     `rows` are those of `store.costs(by=RECONCILED_BY)` within these days. A model that the report names with a date, as
     in "NAME-2026-03-05", is the stored "NAME", if there are calls of that name. A line of another day is left out; one
-    without a model is a row of its own.
+    without a model is a row of its own. `lines` are those of the report.
     """
     stored = [row for row in rows if row.group["model"] is not None]
     aliases = {row.group["model"] for row in stored}

@@ -48,7 +48,10 @@ class RerunModel(Protocol):
         ...
 
     def generate(self, **options: Any) -> GenerateResponse[Any]:
-        """Makes a call of its arguments, and checks its answer with `verify=True`."""
+        """Makes a call of its arguments, and checks its answer with `verify=True`.
+
+        `options` are those of `LLM.generate`.
+        """
         ...
 
 
@@ -63,6 +66,7 @@ class Rerun:
     question: StoredQuestion
     trace_id: str | None = None
     reply: ModelReply | None = None
+    """What the other model answered; None after an error."""
     tool_calls: list[CallKey] = field(default_factory=list[CallKey])
     cost: Decimal | None = Decimal(0)
     seconds: float = 0.0

@@ -153,12 +153,16 @@ class TraceStore(NotCopied):
         return self.database.read(lambda connection: queries.trace(connection, trace_id))
 
     def ids(self, beginning: str, *, limit: int = 10) -> list[str]:
-        """Returns the ids of records that begin with a text, at most `limit`, in their order."""
+        """Returns the ids of records that begin with a text, at most `limit`, in their order.
+
+        `beginning` is how they begin.
+        """
         return self.database.read(lambda connection: queries.ids(connection, beginning, limit))
 
     def excerpts(self, text: str, trace_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Returns, by their ids, the parts of calls' texts around the words of a search. Each is a tuple whose texts at
-        odd indexes are the words. Raises `InvalidInputError` if there are no words.
+        odd indexes are the words. Raises `InvalidInputError` if there are no words. `trace_ids` are the records that
+        are looked through.
         """
         return self.database.read(lambda connection: excerpts.excerpts(connection, text, trace_ids))
 
@@ -196,7 +200,7 @@ class TraceStore(NotCopied):
     def score(self, trace_id: str, name: str, value: float, comment: str | None = None) -> None:
         """Adds a score to a record, or replaces that of the same name.
 
-        Raises `InvalidInputError` if the record is not stored, or the value is not a finite number.
+        Raises `InvalidInputError` if the record is not stored, or the value is not a finite number. `comment` says why.
         """
         self.database.write(lambda connection: queries.score(connection, trace_id, name, value, comment, time.time()))
 
@@ -214,7 +218,7 @@ class TraceStore(NotCopied):
         and tool runs.
 
         A path that ends with ".parquet" gets a table of the columns, others JSON lines: a record with its scores in
-        each. Raises `MissingExtraError` for a table without pyarrow, and `OSError`.
+        each. Raises `MissingExtraError` for a table without pyarrow, and `OSError`. `failed` is as for `calls`.
         """
         since, until = self._time(since, "since"), self._time(until, "until")
         return exporting.export(self.database, Path(path), Filter(since, until, model, None, tags, failed).checked())

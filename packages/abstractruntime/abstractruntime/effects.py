@@ -46,6 +46,7 @@ class EffectContext:
     attempt: int
     resumed: bool
     idempotency_key: str
+    """The same each time the effect is begun, for services that know such keys."""
     interruption: Interruption
     runtime: Runtime = field(repr=False)
     note: Callable[[str, JSON], int] = field(repr=False)

@@ -193,7 +193,10 @@ class RunWait:
         return self._answer_call(self._pending().respond(*answers), by)
 
     def result(self, value: JSON = None, *, by: str | None = None) -> Delivery:
-        """Gives the result of a tool call that ran elsewhere, as text, or of an interrupted effect, as JSON."""
+        """Gives the result of a tool call that ran elsewhere, as text, or of an interrupted effect, as JSON.
+
+        `value` is the result, as JSON data.
+        """
         if self._is_effect:
             return self.answer({"decision": "result", "value": value}, by=by)
         return self._answer_call(self._pending().result(value if isinstance(value, str) else to_text(value)), by)

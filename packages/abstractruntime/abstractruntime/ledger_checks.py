@@ -33,7 +33,9 @@ class LedgerReport:
     run: str
     records: int
     head: str | None
+    """The hash of the last record."""
     problems: tuple[Problem, ...] = ()
+    """What is wrong, in the order of the records."""
 
     @property
     def ok(self) -> bool:

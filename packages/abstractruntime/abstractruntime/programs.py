@@ -92,6 +92,7 @@ class RetryPolicy:
     seconds: float = 1.0
     factor: float = 2.0
     longest: float = 3600.0
+    """The longest pause, in seconds."""
     errors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -123,8 +124,10 @@ class Effect:
     kind: str
     payload: JSON = None
     key: str = "effect"
+    """What makes it one of a kind in its run."""
     after_crash: AfterCrash | None = None
     retry: RetryPolicy | None = None
+    """How often it is begun again after an error."""
 
     def __post_init__(self) -> None:
         check_name(self.kind, "effect.kind")
@@ -277,6 +280,7 @@ class FunctionProgram:
     name: str
     function: Callable[[JSON, Item], Step] = field(repr=False)
     version: str = "1"
+    """Changes with what its steps do."""
 
     def __post_init__(self) -> None:
         program_id(self)

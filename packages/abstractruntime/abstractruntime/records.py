@@ -174,7 +174,9 @@ class RunInfo:
     program: str
     status: Status
     created: float
+    """When it was started."""
     updated: float
+    """When it last changed."""
     seq: int
     head: str
     state: JSON = None
@@ -184,11 +186,14 @@ class RunInfo:
     due_at: float | None = None
     owner: str | None = None
     fence: int = 0
+    """Grows with each lease: a worker with an older one cannot write."""
     paused_at: float | None = None
+    """When it was paused, or None."""
     parent: str | None = None
     session: str | None = None
     limits: Limits = field(default_factory=Limits)
     spent: Spent = field(default_factory=Spent)
+    """What it has used of its limits."""
 
     @property
     def ended(self) -> bool:

@@ -32,7 +32,9 @@ class Runtime:
     """Runs in a database: a path or a URL, as `abstractcore.database.Database` takes them.
 
     `programs` are those that this process can work on, `effects` its kinds of effects, or functions, by name. Raises
-    `ConfigurationError` for an invalid URL or a database of a later version, and `DatabaseError`.
+    `ConfigurationError` for an invalid URL or a database of a later version, and `DatabaseError`. `place` is that path
+    or URL, or a `Database`. A run that a worker has taken is free for others after `lease_seconds`; `synchronous` is
+    SQLite's: "full" survives a power cut with every record.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Runtime:
     def verify_heads(self, lines: Iterable[str], public_key: PublicKey) -> list[Problem]:
         """Returns what is wrong with the runs of signed lines: ones that were rewritten as a whole, or deleted, too.
 
-        Raises what `sign_heads` raises.
+        Raises what `sign_heads` raises. `public_key` is that of the key they were signed with.
         """
         return verify_heads(self.store, lines, public_key)
 
@@ -149,7 +151,8 @@ class Runtime:
         longer, as no run has waited for them; returns the ids of the runs.
 
         `keep` are ids of runs that stay. A run stays whose parent has not ended. With `dry_run` nothing is deleted.
-        Raises `InvalidInputError` for statuses other than `completed`, `failed` and `cancelled`.
+        Raises `InvalidInputError` for statuses other than `completed`, `failed` and `cancelled`. `older_than_seconds`
+        is how long ago, at least.
         """
         return prune(self.store, older_than_seconds, statuses=statuses, keep=keep, dry_run=dry_run)
 

@@ -66,7 +66,10 @@ class WorkerOptions:
 
 
 class Worker:
-    """Takes runs of `programs` on. `owner` names it in the database, `metrics` count what it does."""
+    """Takes runs of `programs` on. `owner` names it in the database, `metrics` count what it does.
+
+    `effects` are the kinds that this worker does; None: all that the runtime knows.
+    """
 
     def __init__(self, store: Store, programs: Mapping[str, Program], effects: Mapping[str, EffectKind]) -> None:
         self.store = store

@@ -35,7 +35,7 @@ class Agent:
     provider does is tried again as `retry` says.
 
     Give a changed agent a new `version`: runs keep the one that they began with. Raises `InvalidInputError`, and
-    `ConfigurationError` for a group with a model that `create_llm` cannot make.
+    `ConfigurationError` for a group with a model that `create_llm` cannot make. `system` are instructions to the model.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ class WorkflowRuntime:
     def start(
         self, *, workflow: WorkflowSpec, vars: dict[str, JSON] | None = None, session_id: str | None = None
     ) -> str:
-        """Creates a run, and returns its id; nothing is executed."""
+        """Creates a run, and returns its id; nothing is executed. `vars` are the variables that the run begins with."""
         return self.runtime.start(self._add(workflow), vars or {}, session=session_id).id
 
     def tick(self, *, workflow: WorkflowSpec, run_id: str, max_steps: int = 100) -> RunState:
@@ -198,3 +198,4 @@ def _iso(seconds: float) -> str:
 
 
 Runtime = WorkflowRuntime
+"""The class by the name that AbstractRuntime gives it."""

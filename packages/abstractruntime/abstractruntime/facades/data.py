@@ -56,9 +56,12 @@ class StepPlan:
     """What a node returns: an effect, the next node, or the output of the run."""
 
     node_id: str
+    """The node that returned it."""
     effect: Effect | None = None
     next_node: str | None = None
+    """The node after the effect."""
     complete_output: JSON = None
+    """The output with which the run ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +70,19 @@ class WaitState:
 
     reason: WaitReason
     wait_key: str | None = None
+    """The name of the wait, for whoever answers."""
     until: str | None = None
     resume_to_node: str | None = None
+    """The node that goes on with the answer."""
     result_key: str | None = None
+    """The name of the answer in `vars`."""
     prompt: str | None = None
     choices: list[str] | None = None
+    """The answers to choose from, if they are limited."""
     allow_free_text: bool = True
+    """Whether another answer than one of the choices is allowed."""
     details: JSON = None
+    """What else the asking node has said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,7 @@ class EffectOutcome:
     result: JSON = None
     error: str | None = None
     wait: WaitState | None = None
+    """What the run waits for, if it does."""
 
     @classmethod
     def completed(cls, result: JSON = None) -> EffectOutcome:
@@ -108,14 +118,17 @@ class RunState:
     workflow_id: str
     status: RunStatus
     current_node: str
+    """The node that is next."""
     vars: dict[str, Any]
     waiting: WaitState | None = None
+    """What it waits for, or None."""
     output: JSON = None
     error: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
     session_id: str | None = None
     parent_run_id: str | None = None
+    """The run that started it, or None."""
 
 
 class NodeContext:
@@ -136,4 +149,6 @@ class WorkflowSpec:
 
     workflow_id: str
     entry_node: str
+    """The first node."""
     nodes: Mapping[str, Node]
+    """A function for each node, by its name."""

@@ -42,7 +42,9 @@ class CodeResult:
     """
 
     stdout: str
+    """What the code printed."""
     stderr: str
+    """What it wrote to the standard error."""
     value: str | None
     exit_code: int
     stopped: Stopped | None = None
