@@ -152,6 +152,7 @@ def ask(
 
 @app.command(epilog=EPILOG)
 def chat(
+    media: given.Media = None,
     provider: given.Provider = None,
     model: given.Model = None,
     system: given.System = None,
@@ -172,7 +173,8 @@ def chat(
     """Chat with a model, one line at a time.
 
     /exit or Ctrl-D ends the chat; other commands are /undo, /fork NAME, /model NAME, /compact, /cost, /file PATH,
-    /tools, /resume and /help. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
+    /tools, /resume and /help. Ctrl-C stops an answer or a tool; at the prompt it ends the chat. Files of --media go
+    with the first question.
 
     Without a terminal, each line of stdin is a question; a failed one ends the chat.
 
@@ -187,7 +189,11 @@ def chat(
     from .toolbox import ToolArguments
 
     connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
-    converse(ChatArguments(connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session))
+    converse(
+        ChatArguments(
+            connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session, tuple(media or ())
+        )
+    )
 
 
 @app.command(epilog=EPILOG)

@@ -33,12 +33,15 @@ _RECALLED = 3
 
 @dataclass(frozen=True, slots=True)
 class ChatArguments:
-    """The arguments of `chat`; `session` is the name or the path of a session file."""
+    """The arguments of `chat`; `session` is the name or the path of a session file, `media` are files for the first
+    question.
+    """
 
     connection: ConnectionArguments
     tools: ToolArguments
     system: str | None = None
     session: str | None = None
+    media: tuple[str, ...] = ()
 
 
 def converse(arguments: ChatArguments) -> None:
@@ -70,6 +73,8 @@ def _opened(arguments: ChatArguments) -> Generator[ChatSession]:
         session = _session(llm, path, tools, arguments.system)
         chat = ChatSession(session, tools, connection, services, path)
         try:
+            for file in arguments.media:
+                chat.add_file(file, hint="Write --media PATH, as in --media notes.pdf.")
             yield chat
         finally:
             chat.session.close()
@@ -102,6 +107,8 @@ def _greeting(chat: ChatSession) -> Iterator[str]:
     yield f"{chat.model}: /help lists the commands, Ctrl-D ends the chat, Ctrl-C stops an answer"
     for repair in session.notes:
         yield f"repaired: {repair.message}"
+    if chat.files:
+        yield f"with the first question: {', '.join(chat.files)}"
     if chat.name is None:
         return
     if not session.exchanges:
