@@ -126,13 +126,28 @@ def ask(
     tool: given.Tool = None,
     yes: given.Yes = False,
     max_rounds: given.MaxRounds = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|MODULE:TYPE",
+            help="Print the answer as JSON of this type: a JSON Schema, a dataclass, a pydantic model, a TypedDict. "
+            "The exit code is 1 if the answer is not of it.",
+        ),
+    ] = None,
+    continues: given.Continues = False,
+    session: given.Session = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Ask one question and print the answer.
 
-    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line:
+    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line.
+    Anything else on stdin, such as a picture, is a file to ask about:
 
         git diff | abstractcore ask "Write a commit message for this."
+
+        abstractcore ask -f receipt.jpg --schema shop:Receipt "What was bought?" | jq .total
+
+        abstractcore ask -c "And in euros?"
 
     The answer is printed to stdout; how each file was sent, tool calls, warnings, tokens, seconds and cost to stderr.
     Before a tool runs that is not declared as read-only, you are asked.
@@ -142,7 +157,7 @@ def ask(
     from .toolbox import ToolArguments
 
     answer(
-        AskArguments(question, tuple(media or ()), system),
+        AskArguments(question, tuple(media or ()), system, schema, session, continues),
         ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
         ToolArguments(tuple(tool or ()), yes, max_rounds),
         stream=stream,
@@ -164,10 +179,8 @@ def chat(
     tool: given.Tool = None,
     yes: given.Yes = False,
     max_rounds: given.MaxRounds = None,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Keep the conversation under this name, or in this file, and go on with it."),
-    ] = None,
+    session: given.Session = None,
+    continues: given.Continues = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Chat with a model, one line at a time.

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,25 +136,35 @@ def show_result(result: abstractcore.MediaResult[Any], files: Sequence[Path], *,
             note(line)
 
 
+class ProgressBar:
+    """A bar on stderr, which is there from now until `close`."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        self._bars = Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True)
+        self._bar = self._bars.add_task("", total=None)
+        self._bars.start()
+
+    def show(self, what: str, done: float, total: float | None) -> None:
+        """Shows that so much of something is done."""
+        self._bars.update(self._bar, description=" ".join(shown(what).split()), completed=done, total=total)
+
+    def close(self) -> None:
+        """Removes the bar."""
+        self._bars.stop()
+
+
 @contextmanager
 def progress_shown(silent: bool) -> Generator[Callable[[CallProgress], None] | None]:
     """Yields a function for `on_progress`, which shows a bar on a terminal; None where nothing is shown."""
     if silent or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(file=sys.stderr, highlight=False)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        bar = bars.add_task("", total=None)
-
-        def show(progress: CallProgress) -> None:
-            what = " ".join(shown(progress.what).split())
-            bars.update(bar, description=what, completed=progress.done, total=progress.total)
-
-        yield show
+    with closing(ProgressBar()) as bar:
+        yield lambda progress: bar.show(progress.what, progress.done, progress.total)
 
 
 def backend_options(given: Sequence[str], **arguments: Any) -> dict[str, Any]:
