@@ -29,8 +29,6 @@ from .toolbox import ToolArguments, Toolbox, final_result, is_final, toolbox
 from .tracing.amounts import counted, dollars
 
 if TYPE_CHECKING:
-    from abstractcore.files.loading import MediaInput
-
     from .answer_types import AnswerType
 
 
@@ -190,7 +188,7 @@ class _Question:
     is_streamed: bool
     silent: bool
 
-    def answer(self, prompt: str | None, media: Sequence[MediaInput]) -> abstractcore.GenerateResponse[Any]:
+    def answer(self, prompt: str | None, media: Sequence[str | io.BytesIO]) -> abstractcore.GenerateResponse[Any]:
         """Asks, and returns the answer once the user has decided about all tool calls. A stream is printed."""
         session, request = self.session, self._request()
         if self.is_streamed:
@@ -269,12 +267,12 @@ def show_event(event: Any) -> None:
     note(tool_line(event))
 
 
-def _prompt(question: AskArguments) -> tuple[str | None, Sequence[MediaInput]]:
+def _prompt(question: AskArguments) -> tuple[str | None, Sequence[str | io.BytesIO]]:
     """Returns the text and the files of a question: what is piped is appended to the text, or it is a file."""
     piped = piped_bytes()
     text = None if piped.startswith(_FILE_MARKS) or b"\0" in piped else _decoded(piped)
     prompt = "\n\n".join(each for each in (question.text, text) if each and each.strip())
-    media: list[MediaInput] = [*question.media]
+    media: list[str | io.BytesIO] = [*question.media]
     if text is None:
         media.append(_file(piped))
     if not prompt and not media:
