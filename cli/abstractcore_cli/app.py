@@ -21,7 +21,7 @@ from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
 from .search_commands import embed, index, search
 from .sessions import sessions
-from .tracing import costs, traces
+from .tracing import costs, logs, traces
 
 
 class Commands(TyperGroup):
@@ -77,6 +77,7 @@ catalogue = typer.Typer(help="The facts about models that this program goes by."
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
+app.add_typer(logs, name="logs")
 app.add_typer(config, name="config")
 app.add_typer(costs, name="costs")
 app.add_typer(index, name="index")

@@ -7,6 +7,7 @@ further ones: `--option steps=8`.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -87,6 +88,26 @@ def write_text(text: str, file: Path) -> None:
         write_whole(file, text.encode())
     except OSError as error:
         raise _unwritable(file, error.strerror or str(error)) from None
+
+
+@contextmanager
+def whole_file(target: Path) -> Generator[Path]:
+    """Yields the path to write a file to, which takes the place of `target` if its body succeeds, and else is removed.
+
+    Raises `MediaError` for an `OSError` of its body.
+    """
+    target = target.resolve()  # of a link, the file that it leads to
+    is_special = target.exists() and not target.is_file()  # a device or a pipe
+    unfinished = target if is_special else target.with_name(f".{target.stem[:100]}.{os.getpid()}{target.suffix}")
+    try:
+        yield unfinished
+        if not is_special:
+            unfinished.replace(target)
+    except OSError as error:
+        raise _unwritable(target, error.strerror or str(error)) from None
+    finally:
+        if not is_special:
+            unfinished.unlink(missing_ok=True)
 
 
 def _unwritable(file: Path, reason: str) -> abstractcore.MediaError:
