@@ -6,6 +6,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import count
 
 from ..errors import (
     AbstractCoreError,
@@ -318,3 +319,20 @@ class ProgressReporter:
         except Exception:
             self._function = None
             _log.exception("the function on_media_progress failed: it is not called for %s again", self._source)
+
+
+class FileCount:
+    """Reports how many of several files are ready, each when it is: `total` of them, in units of "files"."""
+
+    def __init__(self, function: Callable[[MediaProgress], object] | None, total: int) -> None:
+        self._function = function if total > 1 else None
+        self._total = total
+        self._numbers = count(1)
+
+    def after(self, convert: Callable[[], ConvertedFile]) -> ConvertedFile:
+        """Returns what `convert` does, and reports its file."""
+        file = convert()
+        if self._function is not None:
+            report = ProgressReporter(self._function, file.decision.source)
+            report(next(self._numbers), self._total, "files")
+        return file

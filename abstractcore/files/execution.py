@@ -31,6 +31,7 @@ from .contents import MadeFiles, conversion_tokens, made_content
 from .conversion import (
     EARLIER,
     IN_RESULT,
+    FileCount,
     FileTask,
     KeptDownloads,
     ProgressReporter,
@@ -193,15 +194,18 @@ async def execute_decisions(
     turn = turn_start(lowered.call, context.added_messages)
     keys = [_key(parts[decision.part_path], decision, lowered.call, turn) for decision in lowered.decisions]
 
+    missing = [key for key in dict.fromkeys(keys) if key not in converted]
+    count = FileCount(context.on_media_progress, len(missing))
+
     def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
         handler = named.get(decision.handler or "")
         asked = replace(media, question=question)
         if context.on_media_progress is not None:
             asked = replace(asked, on_progress=ProgressReporter(context.on_media_progress, decision.source))
         task = FileTask(decision, part, handler, asked, handlers, context.trace_id)
-        return lambda: runtime.call(partial(converted_file, task, artifact, runtime.now), kind="files")
+        convert = partial(converted_file, task, artifact, runtime.now)
+        return lambda: runtime.call(partial(count.after, convert), kind="files")
 
-    missing = [key for key in dict.fromkeys(keys) if key not in converted]
     converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
     decisions: list[MediaDecision] = []
     warnings = [*lowered.warnings]

@@ -263,7 +263,7 @@ def _content(item: object, path: str) -> Content | None:
 def _from_content(content: Content, path: str, handlers: Sequence[MediaHandler], named: str | None = None) -> MediaPart:
     if content.media_type is not None:
         return _of_declared_type(Blob.from_bytes(content.data, content.media_type, name=content.name), handlers)
-    found = _recognise(content.data[:_HEAD_BYTES], named or content.name or "", path, handlers)
+    found = _recognise(content.data[:_HEAD_BYTES], named or content.name or "", content.name or path, handlers)
     return MEDIA_PART_BY_KIND[found.kind](Blob.from_bytes(content.data, found.media_type, name=content.name))
 
 

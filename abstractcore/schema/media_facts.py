@@ -36,7 +36,8 @@ class MediaFacts(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class MediaProgress(ShortRepr):
-    """Of a file, `done` of `total` have been converted, in units of `what`: "pages", "seconds", "frames".
+    """Of a file, `done` of `total` have been converted, in units of `what`: "pages", "seconds", "frames". Of several
+    files, `done` are ready, in units of "files", and this one was the last.
 
     `source` is its name as in `MediaDecision.source`. `total` is None if the file does not say it.
     """

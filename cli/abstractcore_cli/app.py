@@ -21,7 +21,7 @@ from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
 from .search_commands import embed, index, search
 from .sessions import sessions
-from .tracing import costs, traces
+from .tracing import costs, logs, traces
 
 
 class Commands(TyperGroup):
@@ -77,6 +77,7 @@ catalogue = typer.Typer(help="The facts about models that this program goes by."
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
+app.add_typer(logs, name="logs")
 app.add_typer(config, name="config")
 app.add_typer(costs, name="costs")
 app.add_typer(index, name="index")
@@ -126,13 +127,28 @@ def ask(
     tool: given.Tool = None,
     yes: given.Yes = False,
     max_rounds: given.MaxRounds = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|MODULE:TYPE",
+            help="Print the answer as JSON of this type: a JSON Schema, a dataclass, a pydantic model, a TypedDict. "
+            "The exit code is 1 if the answer is not of it.",
+        ),
+    ] = None,
+    continues: given.Continues = False,
+    session: given.Session = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Ask one question and print the answer.
 
-    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line:
+    Text on stdin is the question if none is given; otherwise it is appended to the question after an empty line.
+    Anything else on stdin, such as a picture, is a file to ask about:
 
         git diff | abstractcore ask "Write a commit message for this."
+
+        abstractcore ask -f receipt.jpg --schema shop:Receipt "What was bought?" | jq .total
+
+        abstractcore ask -c "And in euros?"
 
     The answer is printed to stdout; how each file was sent, tool calls, warnings, tokens, seconds and cost to stderr.
     Before a tool runs that is not declared as read-only, you are asked.
@@ -142,7 +158,7 @@ def ask(
     from .toolbox import ToolArguments
 
     answer(
-        AskArguments(question, tuple(media or ()), system),
+        AskArguments(question, tuple(media or ()), system, schema, session, continues),
         ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
         ToolArguments(tuple(tool or ()), yes, max_rounds),
         stream=stream,
@@ -152,6 +168,7 @@ def ask(
 
 @app.command(epilog=EPILOG)
 def chat(
+    media: given.Media = None,
     provider: given.Provider = None,
     model: given.Model = None,
     system: given.System = None,
@@ -163,16 +180,15 @@ def chat(
     tool: given.Tool = None,
     yes: given.Yes = False,
     max_rounds: given.MaxRounds = None,
-    session: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Keep the conversation under this name, or in this file, and go on with it."),
-    ] = None,
+    session: given.Session = None,
+    continues: given.Continues = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Chat with a model, one line at a time.
 
     /exit or Ctrl-D ends the chat; other commands are /undo, /fork NAME, /model NAME, /compact, /cost, /file PATH,
-    /tools, /resume and /help. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
+    /tools, /resume and /help. Ctrl-C stops an answer or a tool; at the prompt it ends the chat. Files of --media go
+    with the first question.
 
     Without a terminal, each line of stdin is a question; a failed one ends the chat.
 
@@ -187,7 +203,11 @@ def chat(
     from .toolbox import ToolArguments
 
     connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
-    converse(ChatArguments(connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session))
+    converse(
+        ChatArguments(
+            connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session, tuple(media or ())
+        )
+    )
 
 
 @app.command(epilog=EPILOG)

@@ -1,41 +1,52 @@
 """`abstractcore ask`: one question, one answer, once `app.py` has read its arguments.
 
-Text that is piped or redirected to stdin. The lines below an answer: how each file was sent, warnings, tokens,
+What is piped or redirected to stdin. The lines below an answer: how each file was sent, warnings, tokens,
 seconds and cost. The lines that show tool calls and their results as they happen.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
-from .plugins import ConnectionArguments, connected, registry
+from .file_progress import FileProgress
+from .plugins import ConnectionArguments, connections, create, registry
 from .reporting import reported, response_json
-from .screen import note, prints_to_stderr, write
-from .toolbox import ToolArguments, final_result, is_final, toolbox
-from .tracing.amounts import dollars
+from .screen import escaped, note, prints_to_stderr, write
+from .sessions.last import keep_last, unnamed_path
+from .sessions.names import name_of
+from .sessions.opening import chosen_path, opened_session, with_last_model
+from .toolbox import ToolArguments, Toolbox, final_result, is_final, toolbox
+from .tracing.amounts import counted, dollars
+
+if TYPE_CHECKING:
+    from .answer_types import AnswerType
 
 
-def piped_text(hint: str) -> str | None:
-    """Returns piped or redirected text. A terminal or /dev/null is not read.
-
-    Raises `InvalidInputError` with `hint` for what is not UTF-8 text.
-    """
+def piped_bytes() -> bytes:
+    """Returns what is piped or redirected to stdin. A terminal or /dev/null is not read."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):
-        return None
+        return b""
     if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
-        return None
+        return b""
+    return sys.stdin.buffer.read()
+
+
+def piped_text(hint: str) -> str:
+    """Returns piped or redirected text; raises `InvalidInputError` with `hint` for what is not UTF-8 text."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        return piped_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise abstractcore.InvalidInputError("stdin is not UTF-8 text.", hint=hint) from None
 
@@ -98,17 +109,23 @@ def _count(tokens: int | None) -> str:
     return "?" if tokens is None else str(tokens)
 
 
-_FILES = "Pass images, audio and documents with --media FILE."
 _TOOL_EVENTS = ("tool_started", "tool_progress", "tool_ended")
+_FILE_MARKS = (b"%PDF-", b"{\\rtf")
+"""How files begin that may be text, although nobody would read them as such."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskArguments:
-    """The question of `ask`: its text, files and options."""
+    """The question of `ask`: its text, files and options. `schema` names the type of the answer, `session` the
+    conversation that the question is part of; `continues` means the last one.
+    """
 
     text: str | None
     media: tuple[str, ...]
     system: str | None
+    schema: str | None = None
+    session: str | None = None
+    continues: bool = False
 
 
 def answer(
@@ -119,44 +136,111 @@ def answer(
     stream: bool | None,
     as_json: bool,
 ) -> None:
-    """Asks, and prints the answer. `stream` None means: if stdout is a terminal."""
+    """Asks, and prints the answer. `stream` None means: if stdout is a terminal, and the answer is text."""
     with reported(as_json=as_json):
-        if as_json and stream:
-            raise abstractcore.InvalidInputError("--json cannot be combined with --stream.", hint="Leave out --stream.")
-        prompt = _prompt(question)
-        streamed = stream or (stream is None and not as_json and sys.stdout.isatty())
+        is_streamed = _is_streamed(question, stream, as_json=as_json)
         silent = connection.quiet or as_json
+        kind = None if question.schema is None else _answer_type(question.schema)
+        path = chosen_path(question.session, continues=question.continues)
+        prompt, media = _prompt(question)
         plugins = registry()
-        tools = toolbox(choices, plugins, None if streamed or silent else show_event)
-        request = abstractcore.CallRequest(
-            media=question.media, system_prompt=question.system, tools=tools.tools, run_tools=tools.run_tools
-        )
-        with connected(connection, plugins) as llm:
-            if streamed:
-                response = _stream_answer(llm.stream(prompt, **request), silent)
-                while response.pending:
-                    response = _stream_answer(tools.resumed_stream(llm, response), silent)
+        tools = toolbox(choices, plugins, None if is_streamed or silent else show_event)
+        connection = with_last_model(connection, path)
+        with connections(plugins, quiet=connection.quiet) as services, FileProgress(silent=silent) as progress:
+            llm = create(connection, services)
+            compact = {} if path is not None else {"compact": None}  # nothing comes before the question
+            with opened_session(llm, path, tools, question.system, **compact) as session:
+                if path is not None and question.continues and not silent:
+                    name = "the last conversation" if path == unnamed_path() else name_of(path)
+                    note(f"continues {name}, after {counted(len(session.exchanges), 'exchange')}")
+                asked = _Question(session, tools, progress, kind and kind.response_model, is_streamed, silent)
+                response = asked.answer(prompt, media)
+                if path is None:
+                    keep_last(session)
+        _show(response, kind, is_streamed=is_streamed, silent=silent, as_json=as_json)
+
+
+def _answer_type(name: str) -> AnswerType:
+    from .answer_types import AnswerType
+
+    return AnswerType.named(name)
+
+
+def _is_streamed(question: AskArguments, stream: bool | None, *, as_json: bool) -> bool:
+    """Returns whether the answer is printed as it is generated; raises `InvalidInputError` where it cannot be."""
+    for option, given in (("--json", as_json), ("--schema", question.schema is not None)):
+        if given and stream:
+            message = f"{option} cannot be combined with --stream."
+            raise abstractcore.InvalidInputError(message, hint="Leave out --stream.")
+        if given:
+            return False
+    return sys.stdout.isatty() if stream is None else stream
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """How the question of `ask` is asked."""
+
+    session: abstractcore.Session
+    tools: Toolbox
+    progress: FileProgress
+    response_model: Any
+    is_streamed: bool
+    silent: bool
+
+    def answer(self, prompt: str | None, media: Sequence[str | io.BytesIO]) -> abstractcore.GenerateResponse[Any]:
+        """Asks, and returns the answer once the user has decided about all tool calls. A stream is printed."""
+        session, request = self.session, self._request()
+        if self.is_streamed:
+            response = self._printed(session.stream(prompt, media=media, **request))
+        else:
+            with prints_to_stderr():
+                response = session.ask(prompt, media=media, **request)
+        while response.pending:
+            self.progress.stop()
+            answers = self.tools.answers(response.pending)
+            if self.is_streamed:
+                response = self._printed(session.resume(answers, stream=True, **request))
             else:
                 with prints_to_stderr():
-                    response = llm.generate(prompt, **request)
-                while response.pending:
-                    response = tools.resumed(llm, response)
-        if as_json:
-            write(response_json(response))
-        elif not streamed or is_final(response):
-            write(f"{final_result(response) if is_final(response) else response.content}\n")
-        if not connection.quiet and not as_json:
-            for line in summary(response):
-                note(line)
+                    response = session.resume(answers, stream=False, **request)
+        return response
+
+    def _request(self) -> dict[str, Any]:
+        kind = {} if self.response_model is None else {"response_model": self.response_model}
+        return {"on_media_progress": self.progress, **kind}
+
+    def _printed(self, stream: abstractcore.Stream[Any]) -> abstractcore.GenerateResponse[Any]:
+        with stream:
+            write_stream(self.progress.before(stream), self.silent)
+        return stream.response
 
 
-def _stream_answer(stream: abstractcore.Stream[Any], silent: bool) -> abstractcore.GenerateResponse[Any]:
-    with stream:
-        write_stream(stream, silent)
-    return stream.response
+def _show(
+    response: abstractcore.GenerateResponse[Any],
+    kind: AnswerType | None,
+    *,
+    is_streamed: bool,
+    silent: bool,
+    as_json: bool,
+) -> None:
+    """Prints what is not printed yet: an answer that was not streamed, and the lines below it."""
+    output = None if kind is None or is_final(response) else kind.data(response.output)
+    if as_json:
+        write(response_json(response, output))
+    elif is_final(response):
+        write(f"{final_result(response)}\n")
+    elif kind is not None:
+        indent = 2 if sys.stdout.isatty() else None
+        write(escaped(json.dumps(output, ensure_ascii=False, indent=indent)) + "\n")
+    elif not is_streamed:
+        write(f"{response.content}\n")
+    if not silent:
+        for line in summary(response):
+            note(line)
 
 
-def write_stream(stream: abstractcore.Stream[Any], silent: bool) -> None:
+def write_stream(stream: Iterable[Any], silent: bool) -> None:
     """Prints the answer to stdout as it is generated, and tool calls to stderr unless `silent`. Ends each line that was
     begun, also after an error.
     """
@@ -183,14 +267,34 @@ def show_event(event: Any) -> None:
     note(tool_line(event))
 
 
-def _prompt(question: AskArguments) -> str | None:
-    prompt = "\n\n".join(text for text in (question.text, piped_text(_FILES)) if text and text.strip())
-    if not prompt and not question.media:
+def _prompt(question: AskArguments) -> tuple[str | None, Sequence[str | io.BytesIO]]:
+    """Returns the text and the files of a question: what is piped is appended to the text, or it is a file."""
+    piped = piped_bytes()
+    text = None if piped.startswith(_FILE_MARKS) or b"\0" in piped else _decoded(piped)
+    prompt = "\n\n".join(each for each in (question.text, text) if each and each.strip())
+    media: list[str | io.BytesIO] = [*question.media]
+    if text is None:
+        media.append(_file(piped))
+    if not prompt and not media:
         raise abstractcore.InvalidInputError(
             "no question given.",
             hint='Write abstractcore ask "QUESTION", pipe text in, or pass a file with --media FILE.',
         )
-    return prompt or None
+    return prompt or None, media
+
+
+def _file(content: bytes) -> io.BytesIO:
+    """Returns what is piped as a file, which errors and decisions name."""
+    file = io.BytesIO(content)
+    file.name = "stdin"
+    return file
+
+
+def _decoded(content: bytes) -> str | None:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
 
 
 _LONGEST = 300

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from . import parameters as given
@@ -16,6 +18,46 @@ def show(as_json: given.Json = False) -> None:
     from .configuring import show_settings
 
     show_settings(as_json=as_json)
+
+
+@config.command("set", epilog=EPILOG)
+def set_value(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="model, embedding-model, or a name such as llm.fast.model.", show_default=False
+        ),
+    ],
+    value: Annotated[
+        str, typer.Argument(metavar="VALUE", help="A text, a number, true, false or a list.", show_default=False)
+    ],
+    as_json: given.Json = False,
+) -> None:
+    """Set a value in the file, whose other lines stay as they are. It is checked before.
+
+    "model" is the one of `ask`, `chat` and programs that name none, "embedding-model" that of `embed` and `index add`.
+
+        abstractcore config set model openai/gpt-5.4-mini
+
+        abstractcore config set providers.ollama.base_url http://gpu-box:11434
+    """
+    from .setting_values import set_value
+
+    set_value(name, value, as_json=as_json)
+
+
+@config.command("unset", epilog=EPILOG)
+def unset_value(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name as `config set` takes it.", show_default=False)],
+    as_json: given.Json = False,
+) -> None:
+    """Remove a value from the file.
+
+    abstractcore config unset model
+    """
+    from .setting_values import unset_value
+
+    unset_value(name, as_json=as_json)
 
 
 @config.command("check", epilog=EPILOG)

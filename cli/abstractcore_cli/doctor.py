@@ -142,6 +142,9 @@ def _configuration(plugins: Registry) -> Iterator[HealthFinding]:
     else:
         detail = f"{path}: {len(found.llms)} named LLMs, {len(found.providers)} providers"
         yield HealthFinding("configuration", "config.toml", "ok", detail)
+        if (default := found.llms.get("default")) is not None:
+            model = ", ".join(default.models) or "/".join(filter(None, (default.provider, default.model)))
+            yield HealthFinding("configuration", "default model", "ok", model)
 
 
 def _keys(plugins: Registry) -> Iterator[HealthFinding]:

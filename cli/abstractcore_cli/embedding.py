@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import abstractcore
 from abstractcore.embeddings import Embeddings
-from abstractcore.schema import install_hint
+from abstractcore.schema import CallProgress, install_hint
 
-from .output_files import check_output
+from .output_files import check_output, progress_shown, whole_file
 from .plugins import ConnectionArguments, connected
 from .reporting import json_line, reported
 from .screen import note, write
@@ -45,6 +46,42 @@ class EmbeddedText(NamedTuple):
     line: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class FileVectors:
+    """Vectors in the order of their texts, as they were embedded, a batch after the other: at least one."""
+
+    batches: tuple[Embeddings, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.batches))
+
+    @property
+    def model(self) -> str:
+        """The model, with its provider."""
+        return f"{self.batches[0].provider}/{self.batches[0].model}"
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+        return self.batches[0].dimensions
+
+    def lists(self) -> list[list[float]]:
+        """Returns the vectors as lists of numbers."""
+        return [row for batch in self.batches for row in batch.data.lists()]
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens of all texts; None unless all are known."""
+        known = [each.usage.input for each in self.batches if each.usage.input is not None]
+        return sum(known) if len(known) == len(self.batches) else None
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What all batches cost in US dollars; None unless it is known of all."""
+        known = [each.cost for each in self.batches if each.cost is not None]
+        return sum(known, Decimal(0)) if len(known) == len(self.batches) else None
+
+
 def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
     """Embeds files or their lines, and writes the vectors with their texts."""
     with reported(as_json=as_json):
@@ -63,14 +100,35 @@ def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
         texts = [each for file in arguments.files for each in _texts(file, lines=arguments.lines)]
         if not texts:
             raise abstractcore.InvalidInputError("There is nothing to embed: the files have no text.")
-        with connected(connection) as llm:
-            embeddings = llm.embed(
-                [each.text for each in texts],
-                dimensions=arguments.dimensions,
-                purpose="query" if arguments.query else "document",
-            )
-        _WRITERS[ending](Path(arguments.output), texts, embeddings)
-        _show(arguments, embeddings, as_json=as_json)
+        with whole_file(Path(arguments.output)) as file:
+            with connected(connection, default="embedding") as llm, progress_shown(connection.quiet) as on_progress:
+                vectors = _embedded(llm, texts, arguments, on_progress or _ignored)
+            _WRITERS[ending](file, texts, vectors)
+        _show(arguments, vectors, as_json=as_json)
+
+
+def _embedded(
+    llm: abstractcore.LLM,
+    texts: Sequence[EmbeddedText],
+    arguments: EmbedArguments,
+    on_progress: Callable[[CallProgress], None],
+) -> FileVectors:
+    """Returns the vectors of all texts, and reports how many there are."""
+    batches: list[Embeddings] = []
+    done = 0
+    for batch in llm.embed_batches(
+        [each.text for each in texts],
+        dimensions=arguments.dimensions,
+        purpose="query" if arguments.query else "document",
+    ):
+        batches.append(batch)
+        done += len(batch)
+        on_progress(CallProgress(f"{done:,} of {len(texts):,} texts embedded", done, len(texts)))
+    return FileVectors(tuple(batches))
+
+
+def _ignored(progress: CallProgress) -> None:
+    """Shows nothing."""
 
 
 def _texts(file: str, *, lines: bool) -> list[EmbeddedText]:
@@ -102,7 +160,7 @@ def _read_lines(file: str) -> str:
         raise abstractcore.InvalidInputError(f"{file} cannot be read: {error.strerror or error}.") from None
 
 
-def _write_npz(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+def _write_npz(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:
     try:
         import numpy
     except ImportError:
@@ -113,14 +171,14 @@ def _write_npz(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings
     with path.open("wb") as stream:
         numpy.savez(
             stream,
-            vectors=embeddings.vectors,
+            vectors=numpy.concatenate([each.vectors for each in vectors.batches]),
             texts=numpy.array([each.text for each in texts]),
             files=numpy.array([each.file for each in texts]),
             lines=numpy.array([each.line or 0 for each in texts]),
         )
 
 
-def _write_parquet(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+def _write_parquet(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:
     try:
         import pyarrow  # type: ignore[import-not-found]
         import pyarrow.parquet  # type: ignore[import-not-found]
@@ -134,14 +192,14 @@ def _write_parquet(path: Path, texts: Sequence[EmbeddedText], embeddings: Embedd
         "text": arrow.array([each.text for each in texts]),
         "file": arrow.array([each.file for each in texts]),
         "line": arrow.array([each.line for each in texts], arrow.int64()),
-        "vector": arrow.array(embeddings.data.lists(), arrow.list_(arrow.float32(), embeddings.dimensions)),
+        "vector": arrow.array(vectors.lists(), arrow.list_(arrow.float32(), vectors.dimensions)),
     }
     arrow.parquet.write_table(arrow.table(columns), path)
 
 
-def _write_jsonl(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddings) -> None:
+def _write_jsonl(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:
     with path.open("w", encoding="utf-8") as stream:
-        for each, vector in zip(texts, embeddings.data.lists(), strict=True):
+        for each, vector in zip(texts, vectors.lists(), strict=True):
             row = {"text": each.text, "file": each.file, "line": each.line, "vector": vector}
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -149,22 +207,21 @@ def _write_jsonl(path: Path, texts: Sequence[EmbeddedText], embeddings: Embeddin
 _WRITERS = {".npz": _write_npz, ".parquet": _write_parquet, ".jsonl": _write_jsonl}
 
 
-def _show(arguments: EmbedArguments, embeddings: Embeddings, *, as_json: bool) -> None:
-    cost = embeddings.cost
+def _show(arguments: EmbedArguments, vectors: FileVectors, *, as_json: bool) -> None:
+    cost = vectors.cost
     if as_json:
         data: dict[str, Any] = {
             "output": arguments.output,
-            "model": f"{embeddings.provider}/{embeddings.model}",
-            "vectors": len(embeddings),
-            "dimensions": embeddings.dimensions,
-            "tokens": embeddings.usage.input,
+            "model": vectors.model,
+            "vectors": len(vectors),
+            "dimensions": vectors.dimensions,
+            "tokens": vectors.tokens,
             "cost": None if cost is None else f"{cost:f}",
         }
         write(json_line(data))
         return
     write(f"{arguments.output}\n")
     if not arguments.quiet:
-        tokens = "" if embeddings.usage.input is None else f", {embeddings.usage.input:,} tokens"
+        tokens = "" if vectors.tokens is None else f", {vectors.tokens:,} tokens"
         dollars = "" if cost is None else f", ${cost:f}"
-        size = f"{len(embeddings):,} x {embeddings.dimensions:,}"
-        note(f"{embeddings.provider}/{embeddings.model}: {size}{tokens}{dollars}")
+        note(f"{vectors.model}: {len(vectors):,} x {vectors.dimensions:,}{tokens}{dollars}")

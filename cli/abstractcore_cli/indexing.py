@@ -110,7 +110,7 @@ def _opened(index: str | None, model: ModelArguments, *, make: bool = False) -> 
     if provider is None and model.model is None:
         provider = Index.model_of(path)  # the one that the files were added with
     arguments = ConnectionArguments(provider, model.model, model.base_url, timeout=model.timeout, quiet=model.quiet)
-    with connected(arguments) as llm, Index(path, llm) as opened:
+    with connected(arguments, default="embedding") as llm, Index(path, llm) as opened:
         yield opened
 
 

@@ -7,10 +7,11 @@ further ones: `--option steps=8`.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,26 @@ def write_text(text: str, file: Path) -> None:
         raise _unwritable(file, error.strerror or str(error)) from None
 
 
+@contextmanager
+def whole_file(target: Path) -> Generator[Path]:
+    """Yields the path to write a file to, which takes the place of `target` if its body succeeds, and else is removed.
+
+    Raises `MediaError` for an `OSError` of its body.
+    """
+    target = target.resolve()  # of a link, the file that it leads to
+    is_special = target.exists() and not target.is_file()  # a device or a pipe
+    unfinished = target if is_special else target.with_name(f".{target.stem[:100]}.{os.getpid()}{target.suffix}")
+    try:
+        yield unfinished
+        if not is_special:
+            unfinished.replace(target)
+    except OSError as error:
+        raise _unwritable(target, error.strerror or str(error)) from None
+    finally:
+        if not is_special:
+            unfinished.unlink(missing_ok=True)
+
+
 def _unwritable(file: Path, reason: str) -> abstractcore.MediaError:
     message = f"{file} cannot be written: {reason}"
     return abstractcore.MediaError(message, source=str(file), hint="Name another file: --output FILE.")
@@ -136,25 +157,35 @@ def show_result(result: abstractcore.MediaResult[Any], files: Sequence[Path], *,
             note(line)
 
 
+class ProgressBar:
+    """A bar on stderr, which is there from now until `close`."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        self._bars = Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True)
+        self._bar = self._bars.add_task("", total=None)
+        self._bars.start()
+
+    def show(self, what: str, done: float, total: float | None) -> None:
+        """Shows that so much of something is done."""
+        self._bars.update(self._bar, description=" ".join(shown(what).split()), completed=done, total=total)
+
+    def close(self) -> None:
+        """Removes the bar."""
+        self._bars.stop()
+
+
 @contextmanager
 def progress_shown(silent: bool) -> Generator[Callable[[CallProgress], None] | None]:
     """Yields a function for `on_progress`, which shows a bar on a terminal; None where nothing is shown."""
     if silent or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(file=sys.stderr, highlight=False)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        bar = bars.add_task("", total=None)
-
-        def show(progress: CallProgress) -> None:
-            what = " ".join(shown(progress.what).split())
-            bars.update(bar, description=what, completed=progress.done, total=progress.total)
-
-        yield show
+    with closing(ProgressBar()) as bar:
+        yield lambda progress: bar.show(progress.what, progress.done, progress.total)
 
 
 def backend_options(given: Sequence[str], **arguments: Any) -> dict[str, Any]:

@@ -55,6 +55,21 @@ BackendOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--option", metavar="NAME=VALUE", help="A further argument of the backend; may be repeated."),
 ]
+Session: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--session", metavar="NAME", help="Keep the conversation under this name, or in this file, and go on with it."
+    ),
+]
+Continues: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--continue",
+        "-c",
+        help="Continue the last conversation. One without a name is kept until the next one, in last.session of your "
+        "data folder; with ABSTRACTCORE_KEEP_LAST=off, it is not.",
+    ),
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 ModelName: TypeAlias = Annotated[

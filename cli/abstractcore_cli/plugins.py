@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -154,9 +154,17 @@ def connected(
     *,
     api_key: str | None = None,
     more: Mapping[str, Any] = EMPTY,
+    default: str | None = None,
 ) -> Generator[abstractcore.LLM]:
-    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options."""
+    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options.
+
+    `default` names the table `[llm.NAME]` of the configuration for a command whose models do not chat: if no model is
+    given, it is that one, or the embedded model without it.
+    """
     with connections(plugins, quiet=connection.quiet) as services:
+        if default is not None and connection.provider is None and connection.model is None:
+            named = default if default in services.configuration.llms else "local"
+            connection = replace(connection, provider=named)
         yield create(connection, services, {"api_key": api_key, **more})
 
 

@@ -44,6 +44,7 @@ _PHRASES = (
     ("Use tts_stream, and write its parts to a file.", "Write it to stdout: --output - > FILE."),
     ("Pass texts as a list: index.add([text]).", "Name a folder or a file that exists."),
     ("None means no limit.", "The default is 600."),
+    ("The error's `partial` holds the answer.", 'With --json, the answer is in "partial" of the error.'),
 )
 """Texts to replace: the command reads keys from the environment only."""
 
@@ -86,12 +87,13 @@ def _option_with_value(match: re.Match[str]) -> str:
     return f"{option} {value}"
 
 
-def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
-    """Returns a response as JSON."""
+def response_json(response: abstractcore.GenerateResponse[Any], output: object = None) -> str:
+    """Returns a response as JSON; `output` is the answer of a type, as JSON data."""
     data = json.loads(abstractcore.to_json(response))
     return json_line(
         {
             "content": response.content,
+            "output": output,
             "finish_reason": response.finish_reason,
             "provider": response.provider,
             "model": response.model,

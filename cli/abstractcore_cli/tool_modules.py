@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from abstractcore import InvalidInputError
-from abstractcore.registry import did_you_mean, nearest_names
 from abstractcore.schema import shown
 from abstractcore.tools import Tool, tool_of
 
-from .screen import prints_to_stderr
+from .module_names import ModuleNames
 
 if TYPE_CHECKING:
     from abstractcore.ports import ToolSource
@@ -31,8 +27,7 @@ def load_tools(names: Sequence[str], registry: Registry) -> list[Tool[..., Any] 
     `module:function` is one function, `module` the functions that are tools there, a name of a tool source all of its
     tools. Modules are looked up in the current folder first. Raises `InvalidInputError`, also if a module raises.
     """
-    if (folder := str(Path.cwd())) not in sys.path:
-        sys.path.insert(0, folder)
+    modules = ModuleNames(_OPTION, "function", _WRITE, [*registry.tool_sources], "tool source")
     found: dict[int, Tool[..., Any] | ToolSource] = {}
     functions: dict[int, Tool[..., Any]] = {}
     for name in names:
@@ -40,85 +35,43 @@ def load_tools(names: Sequence[str], registry: Registry) -> list[Tool[..., Any] 
             source = registry.tool_source(name)
             found[id(source)] = source
             continue
-        for function in _functions(name, registry):
+        for function in _functions(name, modules):
             tool = functions.setdefault(id(function), _tool(function, name))
             found[id(tool)] = tool
     return list(found.values())
 
 
-def _functions(name: str, registry: Registry) -> Iterator[Any]:
+def _functions(name: str, modules: ModuleNames) -> Iterator[Any]:
     module_name, colon, path = name.partition(":")
     if not module_name or (colon and not path):
         raise InvalidInputError(f"{shown(name)} is not the name of a tool", path=_OPTION, hint=_WRITE)
-    if module_name.endswith(".py") and module_name not in registry.tool_sources:
-        raise _is_file(module_name, colon + path)
-    module = _import(module_name, registry)
+    if module_name.endswith(".py") and module_name not in modules.others:
+        raise modules.refused_file(module_name, colon + path)
+    module = modules.module(module_name)
     if colon:
-        yield _attribute(module, path)
+        yield _function(module, path, modules)
     else:
-        yield from _tools_of(module)
+        yield from _tools_of(module, modules)
 
 
-def _import(name: str, registry: Registry) -> ModuleType:
-    """Imports a module; what it prints goes to stderr."""
-    if name.startswith(".") or "/" in name or "\\" in name:
-        raise _unknown_module(name, registry)
-    try:
-        with prints_to_stderr():
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise _broken_module(name, error) from error
-        raise _unknown_module(name, registry) from None
-    except (Exception, SystemExit) as error:
-        raise _broken_module(name, error) from error
-
-
-def _unknown_module(name: str, registry: Registry) -> InvalidInputError:
-    near = nearest_names(name, [*registry.tool_sources, *(file.stem for file in Path().glob("*.py"))])
-    hint = did_you_mean(near) if near else "Modules are looked up in the current folder and in installed packages."
-    return InvalidInputError(f"no module and no tool source is called {shown(name)}", path=_OPTION, hint=hint)
-
-
-def _is_file(name: str, function: str) -> InvalidInputError:
-    """Returns the error for the file of a module, with the module's name."""
-    folder = Path.cwd()
-    file = Path(folder, name)
-    inside = file.relative_to(folder) if file.is_relative_to(folder) else Path(file.name)
-    hint = f"Write the module's name in place of its file's: --tool {'.'.join(inside.with_suffix('').parts)}{function}"
-    if inside.name == str(inside) and file.parent != folder:
-        hint += f", in the folder {file.parent}"
-    return InvalidInputError(f"{shown(name)} is a file, not a module", path=_OPTION, hint=hint)
-
-
-def _broken_module(name: str, error: BaseException) -> InvalidInputError:
-    reason = f"{type(error).__name__}: {error}".rstrip(": ")
-    hint = f'To see where: python -c "import {name}"'
-    return InvalidInputError(f"the module {name} cannot be imported: {reason}", path=_OPTION, hint=hint)
-
-
-def _attribute(module: ModuleType, path: str) -> Any:
+def _function(module: ModuleType, path: str, modules: ModuleNames) -> Any:
     """Returns the function `path` of a module; `Class.method` is a class or static method."""
-    found: Any = module
-    for name in path.split("."):
-        if not hasattr(found, name):
-            near = nearest_names(name, [each for each in dir(found) if callable(getattr(found, each, None))])
-            where = getattr(found, "__name__", path)
-            raise InvalidInputError(
-                f"{where} has no function {shown(name)}", path=_OPTION, hint=did_you_mean(near) if near else _WRITE
-            )
-        found = getattr(found, name)
+    found = modules.attribute(module, path)
     if not callable(found):
         kind = type(found).__name__
         raise InvalidInputError(f"{module.__name__}:{path} is not a function but {kind}", path=_OPTION, hint=_WRITE)
     return found
 
 
-def _tools_of(module: ModuleType) -> list[Any]:
+def _tools_of(module: ModuleType, modules: ModuleNames) -> list[Any]:
     """Returns the objects decorated with `@tool` in a module, and the functions in its `__all__`."""
     exported: Sequence[str] | None = getattr(module, "__all__", None)
     if exported is not None:
-        named = [_attribute(module, name) for name in exported if hasattr(module, name) and _is_function(module, name)]
+        named = [
+            _function(module, name, modules)
+            for name in exported
+            if hasattr(module, name) and _is_function(module, name)
+        ]
     else:
         named = [value for value in vars(module).values() if _is_tool(value)]
     if named:

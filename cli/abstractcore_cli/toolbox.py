@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import abstractcore
 
-from .screen import announce, ask_line, escaped, prints_to_stderr
+from .screen import announce, ask_line, escaped
 
 if TYPE_CHECKING:
     from abstractcore.registry import Registry
@@ -55,17 +55,6 @@ class Toolbox:
         self.run_tools: abstractcore.ToolPolicy | bool = policy or False
         if policy is not None and policy.approve is None:
             self.run_tools = replace(policy, approve=self._decide)
-
-    def resumed(self, llm: abstractcore.LLM, waiting: Response) -> Response:
-        """Asks the user about the calls that wait, and continues."""
-        answers = self.answers(waiting.pending)
-        with prints_to_stderr():
-            return llm.resume(waiting, answers, tools=self.tools, run_tools=self.run_tools)
-
-    def resumed_stream(self, llm: abstractcore.LLM, waiting: Response) -> abstractcore.Stream[Any]:
-        """Asks the user about the calls that wait, and returns the stream of what follows."""
-        answers, tools, policy = self.answers(waiting.pending), self.tools, self.run_tools
-        return llm.resume(waiting, answers, tools=tools, run_tools=policy, stream=True)
 
     def answers(self, waiting: Iterable[abstractcore.PendingCall]) -> list[abstractcore.ToolAnswer]:
         """Returns the answers to calls that wait: the user is asked about each, but for those that run without."""

@@ -30,6 +30,7 @@ from abstractcore import (
 )
 from abstractcore.sessions import RECALL
 from abstractcore_cli.app import app
+from abstractcore_cli.chatting.chat import ChatArguments, _opened  # pyright: ignore[reportPrivateUsage]
 from abstractcore_cli.chatting.commands import ChatCommands
 from abstractcore_cli.chatting.turns import ChatSession
 from abstractcore_cli.plugins import ConnectionArguments, connections, registry
@@ -200,6 +201,46 @@ def test_file_goes_with_the_next_question_only(chatting, tmp_path: Path, capsys)
         chat.type("/file nope.pdf")
 
 
+@pytest.mark.parametrize(
+    ("error", "goes_again"),
+    [(ServerError("down", status=500), True), (BadRequestError("no", status=400), False)],
+)
+def test_file_of_a_question_that_may_succeed_later_goes_with_the_next_one(chatting, tmp_path, error, goes_again):
+    (tmp_path / "notes.txt").write_text("Bring two copies.")
+    chat = chatting(error, "two")
+    with pytest.raises(type(error)):
+        chat.type("/file notes.txt", "What?")
+    chat.type("What?")
+    assert len(chat.state.session.messages[0].parts) == 1 + goes_again
+
+
+def test_a_folder_is_not_added_as_a_file(chatting, tmp_path: Path):
+    with pytest.raises(MediaError, match=r"is a folder, not a file"):
+        chatting().type(f"/file {tmp_path}")
+
+
+@pytest.mark.parametrize(("name", "hint"), [("gpt-5.4-mini", "/model openai/gpt-5.4-mini"), ("opnai", "openai")])
+def test_hint_for_a_model_that_there_is_not_can_be_typed_in_the_chat(chatting, name, hint):
+    with pytest.raises(UnknownProviderError) as caught:
+        chatting().type(f"/model {name}")
+    assert hint in (caught.value.hint or "")
+    assert "--" not in caught.value.hint
+    assert "create_llm" not in caught.value.hint
+
+
+def test_files_of_the_command_go_with_the_first_question(tmp_path: Path):
+    (tmp_path / "notes.txt").write_text("Bring two copies.")
+    connection = ConnectionArguments("ann", quiet=True)
+    with _opened(ChatArguments(connection, ToolArguments(), session="files", media=("notes.txt",))) as chat:
+        chat.ask("What?")
+        chat.ask("And?")
+        assert [len(message.parts) for message in chat.session.messages] == [2, 1, 1, 1]
+    code, output = run("chat", "-f", "nope.txt", "-p", "ann", stdin="What?\n")
+    assert code == 2
+    assert "nope.txt is no file" in output
+    assert "Write --media PATH" in output
+
+
 def test_tools_are_listed_with_those_that_ask_first(chatting, capsys):
     @tool(read_only=True)
     def look() -> str:
@@ -234,6 +275,7 @@ def test_tools_of_the_session_run_without_asking(monkeypatch, tmp_path: Path):
     [
         ("/hlep", "unknown command /hlep: Did you mean /help?"),
         ("/xyzzy now", "unknown command /xyzzy: /help lists the commands."),
+        ("/File-s", "unknown command /file-s: Did you mean /file?"),
     ],
 )
 def test_unknown_command_is_named_and_not_sent(chatting, capsys, line, text):
@@ -259,7 +301,7 @@ def test_wrong_argument_of_a_command_is_an_error(chatting, line):
         chatting().type(line)
 
 
-@pytest.mark.parametrize("line", ["/etc/passwd is what?", "/Help", "1/2?", "/ 2"])
+@pytest.mark.parametrize("line", ["/etc/passwd is what?", "/etc/hosts", "1/2?", "/ 2"])
 def test_text_with_slashes_is_a_question(chatting, line):
     chat = chatting("one")
     chat.type(line)

@@ -124,7 +124,7 @@ def test_json_prints_one_object_only(server, to_server, tmp_path):
     data = json.loads(result.stdout)
     assert (result.exit_code, result.stderr, result.stdout.count("\n")) == (0, "", 1)
     assert list(data) == [
-        *("content", "finish_reason", "provider", "model", "usage", "media", "tool_steps", "loop_status"),
+        *("content", "output", "finish_reason", "provider", "model", "usage", "media", "tool_steps", "loop_status"),
         *("warnings", "cost", "cost_source", "cost_reason", "price_rows", "estimated_cost", "seconds", "trace_id"),
     ]
     assert (data["content"], data["finish_reason"], data["usage"]["input"]) == ("caf\u00e9", "stop", 3)
@@ -419,10 +419,19 @@ def test_stdin_is_appended_to_the_question(server, to_server):
 
 
 @pytest.mark.process
-def test_stdin_must_be_utf8_text(server, to_server):
-    result = run("ask", "What is it?", *to_server, stdin=b"%PDF-1.7\n%\xff\xfe")
-    assert (result.returncode, result.stdout) == (2, b"")
-    assert b"with --media FILE" in result.stderr
+def test_a_document_on_stdin_is_a_file(server, to_server):
+    server.script(completion("A page."))
+    result = run("ask", "What is it?", *to_server, stdin=(ROOT / "examples/media/notice.pdf").read_bytes())
+    assert (result.returncode, result.stdout) == (0, b"A page.\n")
+    assert b"stdin: fallback" in result.stderr
+    assert b"stdin" in server.requests[-1].body
+
+
+@pytest.mark.process
+def test_what_is_neither_text_nor_a_known_file_on_stdin_is_an_error(server, to_server):
+    result = run("ask", "What is it?", *to_server, stdin=b"\x00\xff\xfe\x01\x02")
+    assert (result.returncode, result.stdout, server.requests) == (2, b"", [])
+    assert b"stdin has an unsupported file type" in result.stderr
 
 
 @pytest.mark.process

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ import numpy
 import pytest
 from typer.testing import CliRunner
 
+from abstractcore.schema import CallProgress
 from abstractcore_cli.app import app
+from abstractcore_cli.embedding import _WRITERS  # pyright: ignore[reportPrivateUsage]
 from tests.core.search.conftest import vector
 
 MODEL = ("--provider", "openai", "--model", "m")
@@ -133,6 +137,35 @@ def test_lines_and_files_become_vectors_with_their_texts():
     assert len(rows[0]["vector"]) == 256
     made = json.loads(run("embed", "questions.txt", "-o", "q.jsonl", "--json", *MODEL).stdout)
     assert (made["vectors"], made["dimensions"], made["model"]) == (1, 256, "openai/m")
+
+
+def test_many_lines_are_embedded_in_batches_and_counted(monkeypatch):
+    Path("many.txt").write_text("".join(f"line {number}\n" for number in range(5000)))
+    seen: list[CallProgress] = []
+    monkeypatch.setattr("abstractcore_cli.embedding.progress_shown", lambda silent: nullcontext(seen.append))
+    result = run("embed", "many.txt", "--lines", "-o", "q.npz", *MODEL)
+    assert "openai/m: 5,000 x 256" in result.stderr
+    assert numpy.load("q.npz")["vectors"].shape == (5000, 256)
+    assert len(seen) > 1
+    assert [each.done for each in seen] == sorted({each.done for each in seen})
+    assert (seen[-1].done, seen[-1].total, seen[-1].what) == (5000, 5000, "5,000 of 5,000 texts embedded")
+
+
+@pytest.mark.parametrize("ending", [".npz", ".jsonl"])
+def test_file_stays_as_it_was_if_vectors_cannot_be_written(monkeypatch, ending):
+    Path(f"q{ending}").write_text("before")
+    before = sorted(Path().iterdir())
+
+    def full(path: Path, *arguments: object) -> None:
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setitem(_WRITERS, ending, full)
+    result = run("embed", "papers/fruit.md", "-o", f"q{ending}", *MODEL)
+    assert result.exit_code == 2
+    assert "cannot be written: No space left on device" in result.stderr
+    assert Path(f"q{ending}").read_text() == "before"
+    assert sorted(Path().iterdir()) == before
 
 
 def test_a_parquet_table_is_read_by_pyarrow():

@@ -6,17 +6,17 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import abstractcore
 
 from ..plugins import ConnectionArguments, connections, create, registry
 from ..reporting import print_error, reported
 from ..screen import note, write
-from ..sessions.names import make_folder, opened_here, session_path
-from ..toolbox import ToolArguments, Toolbox, toolbox
+from ..sessions.last import keep_last
+from ..sessions.opening import chosen_path, opened_session, with_last_model
+from ..toolbox import ToolArguments, toolbox
 from ..tracing.amounts import counted, sums
 from ..tracing.conversations import shortened
 from .commands import ChatCommands
@@ -33,12 +33,16 @@ _RECALLED = 3
 
 @dataclass(frozen=True, slots=True)
 class ChatArguments:
-    """The arguments of `chat`; `session` is the name or the path of a session file."""
+    """The arguments of `chat`; `session` is the name or the path of a session file, `media` are files for the first
+    question.
+    """
 
     connection: ConnectionArguments
     tools: ToolArguments
     system: str | None = None
     session: str | None = None
+    media: tuple[str, ...] = ()
+    continues: bool = False
 
 
 def converse(arguments: ChatArguments) -> None:
@@ -63,37 +67,20 @@ def converse(arguments: ChatArguments) -> None:
 def _opened(arguments: ChatArguments) -> Generator[ChatSession]:
     plugins = registry()
     tools = toolbox(arguments.tools, plugins)
-    path = None if arguments.session is None else session_path(arguments.session)
-    connection = _with_last_model(arguments.connection, path)
+    path = chosen_path(arguments.session, continues=arguments.continues)
+    connection = with_last_model(arguments.connection, path)
     with connections(plugins, quiet=connection.quiet) as services:
         llm = create(connection, services)
-        session = _session(llm, path, tools, arguments.system)
+        session = opened_session(llm, path, tools, arguments.system, keep_partial=True)
         chat = ChatSession(session, tools, connection, services, path)
         try:
+            for file in arguments.media:
+                chat.add_file(file, hint="Write --media PATH, as in --media notes.pdf.")
             yield chat
         finally:
+            if chat.path is None:
+                keep_last(chat.session)
             chat.session.close()
-
-
-def _with_last_model(connection: ConnectionArguments, path: Path | None) -> ConnectionArguments:
-    """Returns the connection options with the model that answered last, unless they name one."""
-    if path is None or connection.provider or connection.model or not path.exists():
-        return connection
-    from abstractcore.sessions import SessionSummary
-
-    last = SessionSummary.read(path)
-    return connection if last.provider is None else replace(connection, provider=last.provider, model=last.model)
-
-
-def _session(llm: abstractcore.LLM, path: Path | None, tools: Toolbox, system: str | None) -> abstractcore.Session:
-    options: dict[str, Any] = {"tools": tools.tools, "run_tools": tools.run_tools, "keep_partial": True}
-    if system is not None:
-        options["system_prompt"] = system
-    if path is None:
-        return llm.session(**options)
-    make_folder(path)
-    with opened_here(path):
-        return abstractcore.Session.open(path, llm, **options)
 
 
 def _greeting(chat: ChatSession) -> Iterator[str]:
@@ -102,6 +89,8 @@ def _greeting(chat: ChatSession) -> Iterator[str]:
     yield f"{chat.model}: /help lists the commands, Ctrl-D ends the chat, Ctrl-C stops an answer"
     for repair in session.notes:
         yield f"repaired: {repair.message}"
+    if chat.files:
+        yield f"with the first question: {', '.join(chat.files)}"
     if chat.name is None:
         return
     if not session.exchanges:

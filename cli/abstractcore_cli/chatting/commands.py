@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,15 +10,17 @@ from typing import Final
 import abstractcore
 from abstractcore.registry import did_you_mean, nearest_names
 
+from ..reporting import in_options
 from ..screen import note
 from ..sessions.names import new_session_path
 from ..tracing.amounts import counted, sums, tokens
 from ..tracing.conversations import shortened
 from .turns import ChatSession
 
-_COMMAND: Final = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
-_ALIASES: Final = {"quit": "exit"}
-_URL: Final = re.compile(r"https?://", re.IGNORECASE)
+_COMMAND: Final = re.compile(r"/([A-Za-z][\w-]*|\?)(?:\s+(.*))?", re.DOTALL)
+"""Other lines with a slash, such as those that begin with a path, are questions."""
+_ALIASES: Final = {"quit": "exit", "?": "help"}
+_OPTIONS: Final = re.compile(r"--(?:provider|model)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +67,11 @@ class ChatCommands:
         match = _COMMAND.fullmatch(line)
         if match is None:
             return False
-        name, argument = _ALIASES.get(match[1], match[1]), (match[2] or "").strip()
+        name, argument = match[1].lower(), (match[2] or "").strip()
+        name = _ALIASES.get(name, name)
         command = self._commands.get(name)
         if command is None:
-            near = nearest_names(name, self._commands)
+            near = nearest_names(name, [*self._commands, *_ALIASES])
             hint = did_you_mean([f"/{each}" for each in near]) if near else "/help lists the commands."
             note(f"unknown command /{name}: {hint} A line that begins with // is sent to the model.")
             return True
@@ -102,7 +104,11 @@ class ChatCommands:
             connection = replace(chat.connection, provider=name, model=None)
             if names[0].partition("/")[0] != chat.session.llm.provider:
                 connection = replace(connection, base_url=None)
-            llm = create(connection, chat.services, group=names if len(names) > 1 else ())
+            try:
+                llm = create(connection, chat.services, group=names if len(names) > 1 else ())
+            except abstractcore.AbstractCoreError as error:
+                error.hint = error.hint and _OPTIONS.sub("/model", in_options(error.hint))
+                raise
             chat.session = chat.session.with_llm(llm)
         note(f"{chat.model} is asked from now on" if name else f"{chat.model} is asked")
 
@@ -124,13 +130,9 @@ class ChatCommands:
         note(f"the context of {self._chat.model} holds about {session.estimated_tokens:,}{share} tokens")
 
     def _file(self, path: str) -> None:
-        files = self._chat.files
         if path:
-            place = path if _URL.match(path) else os.path.expanduser(path.strip("\"'"))
-            if not _URL.match(place) and not os.path.isfile(place):
-                hint = "Write /file PATH, as in /file notes.pdf."
-                raise abstractcore.MediaError(f"{place} is no file", source=place, hint=hint)
-            files.append(place)
+            self._chat.add_file(path.strip("\"'"), hint="Write /file PATH, as in /file notes.pdf.")
+        files = self._chat.files
         note(f"with the next question: {', '.join(files)}" if files else "no file goes with the next question")
 
     def _tools(self, _: str) -> None:

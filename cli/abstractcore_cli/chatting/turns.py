@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import abstractcore
 from abstractcore.sessions import SessionExchange
@@ -14,6 +16,8 @@ from ..plugins import ConnectionArguments
 from ..screen import note, write
 from ..sessions.names import name_of
 from ..toolbox import Toolbox, final_result, is_final
+
+_URL: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 class ChatSession:
@@ -47,11 +51,29 @@ class ChatSession:
         """The model that is asked, with its provider."""
         return f"{self.session.llm.provider}/{self.session.llm.model}"
 
+    def add_file(self, place: str, hint: str) -> None:
+        """Adds a file or a URL for the next question; raises `MediaError` with `hint` if there is no such file."""
+        if not _URL.match(place):
+            place = os.path.expanduser(place)
+            if not os.path.isfile(place):
+                what = "is a folder, not a file" if os.path.isdir(place) else "is no file"
+                raise abstractcore.MediaError(f"{place} {what}", source=place, hint=hint)
+        self.files.append(place)
+
     def ask(self, text: str) -> None:
-        """Asks a question, with the files that were added for it, and prints the answer."""
+        """Asks a question, with the files that were added for it, and prints the answer.
+
+        After an error that may be gone the next time, the files go with the next question, unless this one was kept.
+        """
         self._cancel_waiting_calls()
         files, self.files = self.files, []
-        self._answer(self.session.stream(text, media=files))
+        before = len(self.session.exchanges)
+        try:
+            self._answer(self.session.stream(text, media=files))
+        except abstractcore.AbstractCoreError as error:
+            if error.retryable and len(self.session.exchanges) == before:
+                self.files = files
+            raise
 
     def resume(self) -> None:
         """Goes on with a tool loop that waits for answers, or was cut off."""

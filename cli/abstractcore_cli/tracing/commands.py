@@ -5,9 +5,10 @@ What a command does is imported when it is called.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from ..parameters import EPILOG, BaseUrl, Json, Timeout
 
@@ -223,6 +224,58 @@ def rerun(
     choice = CallChoice(since, until, of_model, tuple(tag or ()), failed, limit, query)
     connection = ConnectionArguments(provider, model, base_url, timeout=timeout)
     run(RerunOptions(choice, max_usd, yes), connection, store, as_json=as_json)
+
+
+class LogCommands(TyperGroup):
+    """The commands of `logs`: words that name none of them are searched for, and without any the last are listed."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses the arguments, as those of `list` unless they begin with another command."""
+        is_named = bool(args) and args[0] in (*self.commands, *self.get_help_option_names(ctx))
+        return super().parse_args(ctx, args if is_named else ["list", *args])
+
+
+logs = typer.Typer(cls=LogCommands, help="What was asked and answered, if traces are kept: listed, searched, shown.")
+
+
+@logs.command("list", epilog=EPILOG)
+def list_logs(
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORDS]", help="Words that a message has; words in quotes follow each other."),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="The most questions.")] = 10,
+    since: _Since = None,
+    model: _Model = None,
+    tag: _Tag = None,
+    failed: _Failed = False,
+    store: _Store = None,
+    as_json: Json = False,
+) -> None:
+    """List what was asked and answered, the newest first; the name of this command may be left out.
+
+    Questions are kept while ABSTRACTCORE_TRACES is set to "full".
+
+        abstractcore logs -n 20
+
+        abstractcore logs invoice --since 7d
+    """
+    from .logs import show_logs
+    from .stores import CallChoice
+
+    choice = CallChoice(since, None, model, tuple(tag or ()), failed, limit, " ".join(text or ()) or None)
+    show_logs(choice, store, as_json=as_json)
+
+
+@logs.command("show", epilog=EPILOG)
+def show_log(trace: _Id, store: _Store = None, as_json: Json = False) -> None:
+    """Show a question with all that was done for it, as `abstractcore traces show` does.
+
+    abstractcore logs show call-1a2b
+    """
+    from .trees import show_trace
+
+    show_trace(trace, store, as_json=as_json)
 
 
 costs = typer.Typer()

@@ -64,7 +64,7 @@ def tail_calls(choice: CallChoice, place: str | None, *, follow: bool, as_json: 
             note(choice.why_none(store))
         later = _later(store, choice, [*latest, *newest]) if follow else ()
         for call in chain(newest, later):
-            write(json_line(_facts(call)) if as_json else _line(call))
+            write(json_line(call_facts(call)) if as_json else _line(call))
 
 
 def _later(store: TraceStore, choice: CallChoice, calls: Sequence[CallSummary]) -> Iterator[CallSummary]:
@@ -128,7 +128,8 @@ def prune_records(keep_days: float | None, keep_bytes: int | None, place: str | 
         note(f"removed {counted(removed.records, 'record')} and {counted(removed.contents, 'content')}")
 
 
-def _facts(call: CallSummary) -> dict[str, Any]:
+def call_facts(call: CallSummary) -> dict[str, Any]:
+    """Returns a call for JSON."""
     return {
         "trace_id": call.trace_id,
         "parent_id": call.parent_id,
@@ -165,7 +166,7 @@ def _cells(call: CallSummary) -> tuple[str, ...]:
 
 def _found_facts(call: CallSummary, excerpts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Returns a call for JSON: that of a search has its excerpt."""
-    return _facts(call) | ({"excerpt": "".join(excerpts[call.trace_id])} if call.trace_id in excerpts else {})
+    return call_facts(call) | ({"excerpt": "".join(excerpts[call.trace_id])} if call.trace_id in excerpts else {})
 
 
 def _excerpt_line(excerpt: Sequence[str]) -> list[tuple[str, str]]:

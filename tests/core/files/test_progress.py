@@ -81,6 +81,18 @@ def test_file_of_a_tool_reports_too_and_a_converted_one_does_not_again(way: Way,
     assert [(each.source, each.done) for each in seen] == [("a.long", 1), ("a.long", 2), ("b.long", 1), ("b.long", 2)]
 
 
+def test_files_of_a_call_are_counted_when_they_are_ready(way: Way, scripted, handler: Long):
+    handler.total = handler.seconds = 1
+    seen: list[MediaProgress] = []
+    media = [
+        AudioPart(Blob.from_bytes(b"LONG %d" % number, "audio/x-long", name=f"{number}.long")) for number in range(3)
+    ]
+    way.generate(scripted("Yes."), media=media, on_media_progress=seen.append)
+    counted = [each for each in seen if each.what == "files"]
+    assert sorted(each.source for each in counted) == ["0.long", "1.long", "2.long"]
+    assert sorted((each.done, each.total) for each in counted) == [(1, 3), (2, 3), (3, 3)]
+
+
 def test_resumed_loop_reports(way: Way, scripted, handler: Long):
     handler.total = handler.seconds = 1
 
