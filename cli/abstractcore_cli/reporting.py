@@ -52,6 +52,7 @@ _BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^()]*)\)")
 _PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
+_SUGGESTION = re.compile(r"\.? (Did you mean .*\?)$")
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
 
 
@@ -268,15 +269,33 @@ def reported(*, as_json: bool = False) -> Generator[None]:
 
 @contextmanager
 def usage_reported(*, as_json: bool) -> Generator[None]:
-    """Wraps the parsing of arguments; with JSON, usage errors are reported like other errors."""
+    """Wraps the parsing of arguments: usage errors are reported like other errors, with the help to read."""
     try:
         yield
     except typer.TyperException as error:
-        if not as_json:
+        message = error.format_message()
+        if message.startswith("Usage: "):  # a group without a command shows its help
             raise
-        with reported(as_json=True):
-            message = error.format_message()
-            raise abstractcore.InvalidInputError(message, hint="Run `abstractcore --help`.") from None
+        with reported(as_json=as_json):
+            problem, hint = _problem_and_hint(error, message)
+            raise abstractcore.InvalidInputError(problem, hint=hint) from None
+
+
+def _problem_and_hint(error: typer.TyperException, message: str) -> tuple[str, str]:
+    """Returns what is wrong with the arguments, and the nearest names or the help to read."""
+    near = getattr(error, "possibilities", None) or ()
+    if near:
+        from abstractcore.registry import did_you_mean
+
+        return error.message, did_you_mean(sorted(near))
+    if match := _SUGGESTION.search(message):
+        return message[: match.start()], match[1]
+    names = list[str]()
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        names.insert(0, context.info_name)
+        context = context.parent
+    return message.rstrip("."), f"Run `{' '.join(['abstractcore', *names, '--help'])}`."
 
 
 def print_error(error: abstractcore.AbstractCoreError) -> None:
