@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -35,6 +35,18 @@ _OPTIONS = {
     "timeout": ("--timeout", "SECONDS"),
 }
 """Each option in Python, the option of the command, and its argument."""
+
+_MORE: tuple[tuple[type[abstractcore.AbstractCoreError], str], ...] = (
+    (abstractcore.MediaError, "Run `abstractcore media FILE`: it shows what can be sent."),
+    (abstractcore.UnsupportedContentError, "Run `abstractcore media FILE`: it shows what can be sent."),
+    (abstractcore.ConfigurationError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.SessionError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.ModelStoreError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.SearchIndexError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.ProviderError, "Run it again later, or with another --model."),
+    (abstractcore.AbstractCoreError, "Add --help to the command: it shows two examples and all options."),
+)
+"""The hint of an error without one; the first match applies."""
 
 _PHRASES = (
     (", or pass api_key=...", "."),
@@ -255,16 +267,34 @@ def json_line(data: Mapping[str, object]) -> str:
 
 @contextmanager
 def reported(*, as_json: bool = False) -> Generator[None]:
-    """Runs the body of a command; reports an `AbstractCoreError` and raises `typer.Exit`."""
+    """Runs the body of a command; reports an `AbstractCoreError`, or an `OSError` of a file, and raises `typer.Exit`.
+
+    What has no hint of its own gets the command that shows more.
+    """
     try:
         yield
     except abstractcore.AbstractCoreError as error:
-        code = exit_code(error)
-        if as_json:
-            write(error_json(error, code))
-        else:
-            print_error(error)
-        raise typer.Exit(code) from None
+        _end_with(error, as_json=as_json)
+    except OSError as error:
+        if error.filename is None:  # a stream's, which `main` reports
+            raise
+        _end_with(file_error(error), as_json=as_json)
+
+
+def _end_with(error: abstractcore.AbstractCoreError, *, as_json: bool) -> NoReturn:
+    code = exit_code(error)
+    error.hint = error.hint or next((hint for kind, hint in _MORE if isinstance(error, kind)), None)
+    if as_json:
+        write(error_json(error, code))
+    else:
+        print_error(error)
+    raise typer.Exit(code) from None
+
+
+def file_error(error: OSError) -> abstractcore.InvalidInputError:
+    """Returns what to report for a file or folder that cannot be used."""
+    problem = f"{error.filename} cannot be used: {error.strerror or type(error).__name__}."
+    return abstractcore.InvalidInputError(problem, hint="Check the path, and that you may read and write there.")
 
 
 @contextmanager
