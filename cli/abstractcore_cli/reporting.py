@@ -43,6 +43,8 @@ _MORE: tuple[tuple[type[abstractcore.AbstractCoreError], str], ...] = (
     (abstractcore.SessionError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
     (abstractcore.ModelStoreError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
     (abstractcore.SearchIndexError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.NotFoundError, "Check --base-url, and the name of the model."),
+    (abstractcore.BadRequestError, "Change what is asked for, or name another --model."),
     (abstractcore.ProviderError, "Run it again later, or with another --model."),
     (abstractcore.AbstractCoreError, "Add --help to the command: it shows two examples and all options."),
 )
