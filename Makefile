@@ -57,13 +57,14 @@ bench: $(READY) ## run the benchmarks: CPU time per call, import time
 catalogue: $(READY) ## rebuild the catalogue of models from its sources
 	@$(BIN)/python catalogue/build.py
 
-docs: $(READY) ## regenerate docs/wire-formats.md, tables of options and models, lists of formats, and the server's fields
+docs: $(READY) ## regenerate docs/commands.md, docs/wire-formats.md, tables of options and models, lists of formats, and the server's fields
 	@$(BIN)/python -m tests.providers.wire_formats
 	@$(BIN)/python -m tests.option_table
 	@$(BIN)/python -m tests.embedding_table
 	@$(BIN)/python -m tests.media.format_lists
 	@$(BIN)/python -m tests.server.fields
 	@$(BIN)/python -m tests.server.request_schemas
+	@$(BIN)/python -m tests.command_page
 
 reference: $(READY) ## build the reference of public names, from docstrings, in build/reference
 	@$(BIN)/python -m tests.reference

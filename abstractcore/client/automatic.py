@@ -56,6 +56,11 @@ class ProviderState:
         """Whether it is a server on this machine that answers."""
         return self.models is not None
 
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Whether it is the embedded model, or a server on this machine, whether it answers or not."""
+        return self.name == _EMBEDDED or _is_on_this_machine(self.address)
+
 
 def provider_states(services: Services | None = None, *, timeout: float = _PROBE_SECONDS) -> list[ProviderState]:
     """Returns what there is of each provider. Asks the servers of this machine for their models, all at once, for

@@ -11,7 +11,7 @@ except ImportError as error:
     from ..schema.base_error import install_hint
 
     raise MissingExtraError(
-        "abstractcore.database requires sqlalchemy, which is not installed.",
+        "Traces, budgets and other data in a database require sqlalchemy, which is not installed.",
         hint=install_hint("sqlalchemy", extra="server"),
     ) from error
 

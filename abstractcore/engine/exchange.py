@@ -38,6 +38,7 @@ from ..ports import (
     current_interruption,
     interruptible,
 )
+from ..registry import did_you_mean
 from ..schema import AttemptRecord, ModelReply, SchemaError, Usage, WireRequest
 from ..scrubbing import Secrets, shown_url
 from .endings import close_all
@@ -170,6 +171,8 @@ class Exchange(Generic[T]):
         """Adds the request and the cause to `error`."""
         if address is not None:
             error = with_request(error, address.url, attempt.request)
+        if isinstance(error, ModelNotFoundError) and self._profile is not None and self._profile.similar:
+            error.hint = did_you_mean([*self._profile.similar])
         return self._endpoint.diagnose(error)
 
 

@@ -23,6 +23,8 @@ from .tables import AMOUNTS, SUMS, spend
 _NAMES: Final = ("model", "provider", "operation", "outcome", "hour", "day", "tool")
 _NAMED: Final = ("model", "provider", "operation", "tool")
 _MOST_NAMES: Final = 10_000
+_MOST_GROUPS: Final = 32
+"""The names to sum by: each is a column, and a tag a join, of which a database has a limit."""
 _TAG = "tag:"
 _SPLIT: Final = frozenset({"model", "provider", "outcome"})
 """What attempts that others followed may have of their own."""
@@ -106,6 +108,9 @@ def warn_of_folded(tags: Iterable[str]) -> None:
 
 def _checked(by: Sequence[str]) -> tuple[str, ...]:
     given = cast_type("tuple[object, ...]", (by,) if isinstance(by, str) else tuple(by))
+    if len(given) > _MOST_GROUPS:
+        hint = f"Sum by up to {_MOST_GROUPS} names, or several times."
+        raise InvalidInputError(f"costs cannot be summed by {len(given):,} names at once", path="by", hint=hint)
     names = tuple(searched(name, "by") if isinstance(name, str) else "" for name in given)
     for name, written in zip(names, given, strict=True):
         if name not in _NAMES and (not name.startswith(_TAG) or name == _TAG):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,13 +14,14 @@ from sqlalchemy import Connection, select
 from ..database import Database
 from ..errors import MissingExtraError
 from ..private_files import private
-from ..schema import to_json
+from ..schema import SchemaError, TraceRecord, to_json
 from ..schema.base_error import install_hint
 from .column_values import dollars, in_calendar
 from .filters import Filter
 from .queries import records_of, scores_of
 from .tables import records
 
+_log = logging.getLogger("abstractcore.traces")
 _CHUNK: Final = 500
 _COLUMNS: Final = (
     *("kind", "trace_id", "parent_id", "provider", "model", "operation", "outcome", "tags"),
@@ -42,8 +44,8 @@ def export(database: Database, path: Path, wanted: Filter) -> int:
 def _write_lines(file: BinaryIO, database: Database, wanted: Filter) -> int:
     count = 0
     for rows in _chunks(database, wanted):
-        count += len(rows)
         lines = database.read(lambda connection, rows=rows: _lines(connection, rows))
+        count += len(lines)
         file.writelines(line.encode() for line in lines)
     return count
 
@@ -52,8 +54,19 @@ def _lines(connection: Connection, rows: list[Any]) -> list[str]:
     scores = scores_of(connection, [row.trace_id for row in rows])
     return [
         f'{{"record":{to_json(record)},"scores":{_scores(scores.get(record.trace_id, ()))}}}\n'
-        for record in records_of(connection, rows)
+        for record in _readable(connection, rows)
     ]
+
+
+def _readable(connection: Connection, rows: list[Any]) -> list[TraceRecord]:
+    """Returns the records of rows; a damaged one is left out, with a warning."""
+    try:
+        return records_of(connection, rows)
+    except SchemaError as error:
+        if len(rows) == 1:
+            _log.warning("%s: it is left out", error)
+            return []
+    return [record for row in rows for record in _readable(connection, [row])]
 
 
 def _scores(scores: tuple[Any, ...]) -> str:

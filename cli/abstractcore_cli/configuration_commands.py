@@ -14,7 +14,14 @@ config = typer.Typer(help="The configuration of all programs: config.toml.", no_
 
 @config.command("show", epilog=EPILOG)
 def show(as_json: given.Json = False) -> None:
-    """Show each value that is set, and where: in a variable of the environment, or in a line of the file."""
+    """Show each value that is set, and where: in a variable of the environment, or in a line of the file.
+
+    Examples:
+
+        abstractcore config show
+
+        ABSTRACTCORE_CONFIG=other.toml abstractcore config show --json
+    """
     from .configuring import show_settings
 
     show_settings(as_json=as_json)
@@ -62,7 +69,14 @@ def unset_value(
 
 @config.command("check", epilog=EPILOG)
 def check(as_json: given.Json = False) -> None:
-    """Check the file: everything that is wrong with it, with line and column. Nothing is sent."""
+    """Check the file: everything that is wrong with it, with line and column. Nothing is sent.
+
+    Examples:
+
+        abstractcore config check
+
+        abstractcore config check --json
+    """
     from .configuring import check
 
     check(as_json=as_json)
@@ -70,7 +84,14 @@ def check(as_json: given.Json = False) -> None:
 
 @config.command("edit", epilog=EPILOG)
 def edit() -> None:
-    """Open the file in your editor, which VISUAL or EDITOR names, and check it afterwards."""
+    """Open the file in your editor, which VISUAL or EDITOR names, and check it afterwards.
+
+    Examples:
+
+        abstractcore config edit
+
+        EDITOR=nano abstractcore config edit
+    """
     from .configuring import edit
 
     edit()
@@ -78,7 +99,14 @@ def edit() -> None:
 
 @config.command("path", epilog=EPILOG)
 def path(as_json: given.Json = False) -> None:
-    """Print the path of the file: that of ABSTRACTCORE_CONFIG, or config.toml in your configuration folder."""
+    """Print the path of the file: that of ABSTRACTCORE_CONFIG, or config.toml in your configuration folder.
+
+    Examples:
+
+        abstractcore config path
+
+        abstractcore config path --json
+    """
     from .configuring import show_path
 
     show_path(as_json=as_json)

@@ -86,6 +86,8 @@ def serve_mcp(
 
         abstractcore mcp serve --tool weather:forecast --files ~/Documents
 
+        abstractcore mcp serve --http 127.0.0.1:8100 -p openai/gpt-5.4-mini
+
     What tools print goes to stderr. The server ends when the client closes stdin.
     """
     from .plugins import ConnectionArguments
@@ -157,6 +159,8 @@ def call_mcp_tool(
     """Call a tool of an MCP server, without a model.
 
         abstractcore mcp call stock '{"item": "tea"}' -- python shop_server.py
+
+        abstractcore mcp call stock '{}' --url http://localhost:8000/mcp --json
 
     The exit code is 1 for an error of the tool.
     """

@@ -141,9 +141,9 @@ def transcribe(
 
         abstractcore transcribe talk.mp3 --format srt -o talk.srt
 
-        abstractcore transcribe call.wav --speakers --backend-model mistral/voxtral-small-transcribe-3-0
+        abstractcore transcribe call.wav --speakers --backend elevenlabs
 
-        abstractcore transcribe call.wav --backend elevenlabs --json
+        abstractcore transcribe call.wav --words --json
     """
     from .plugins import ConnectionArguments
     from .transcribing import TranscribeArguments, transcribe_recording
@@ -197,9 +197,9 @@ def compose(
     By default the language model writes a score, or rules compose, and it is played on this machine; --backend names
     another way (abstractcore plugins lists them):
 
-        abstractcore compose "a calm waltz for flute and harp" --seconds 20 -o waltz.mp3
+        abstractcore compose "a calm waltz for flute" --seconds 20 -o waltz.mp3
 
-        abstractcore compose "a sea shanty" --backend rules --also midi --also stems
+        abstractcore compose "a sea shanty" --backend rules --also midi
 
     A file that is named after the prompt never replaces another one.
     """
@@ -256,7 +256,7 @@ def talk(
     Ctrl-C stops an answer, and the conversation keeps what you heard of it; while it listens, Ctrl-C ends the
     conversation. Microphone and loudspeaker need the package sounddevice:
 
-        abstractcore talk --provider openai/gpt-5.4-mini --voice heart --headphones
+        abstractcore talk -p openai/gpt-5.4-mini --voice heart --headphones
 
         abstractcore talk --input question.wav --output answer.wav
     """

@@ -6,6 +6,7 @@ The facts of `models info` in words: what their values mean, and what follows fr
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -217,7 +218,30 @@ def _everywhere(catalogue: FileCatalogue, name: str) -> list[ModelEntry]:
         near = nearest_names(name, known)
         hint = did_you_mean(near) if near else "`abstractcore models search` lists the models that it knows."
         raise abstractcore.InvalidInputError(f"the catalogue has no model {name!r}.", hint=hint)
-    return list(found.values())
+    return _vendor_first(found.values())
+
+
+def _vendor_first(found: Iterable[ModelEntry]) -> list[ModelEntry]:
+    """Returns entries of one model with that of its vendor before those of resellers, whose names of it have the
+    vendor's in front: `openai/gpt-5.4`, `anthropic.claude-opus-4-8`.
+    """
+    entries = list(found)
+    makers = {
+        _letters(part)
+        for entry in entries
+        for part in re.split(r"[/.]", entry.name)[:-1]
+        if not any(map(str.isdigit, part))
+    }
+
+    def order(entry: ModelEntry) -> int:
+        of_vendor = _letters(entry.provider), _letters(entry.provider.partition("-")[0])
+        return next((at for at, name in enumerate(of_vendor) if any(each.startswith(name) for each in makers)), 2)
+
+    return sorted(entries, key=order)
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name.lower()))
 
 
 def _group_by_facts(found: Iterable[ModelEntry], asked: str) -> list[tuple[list[str], ModelEntry]]:

@@ -8,15 +8,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 import abstractcore
 
 from .catalogues import facts_json, is_retired, open_catalogue
 from .model_search import COLUMNS, summary_row
 from .plugins import model_store, registry
 from .reporting import catalogue_json, reported, rewritten
-from .screen import complain, note, show_group, show_table, write
+from .screen import note, show_group, show_table, write
 
 if TYPE_CHECKING:
     from abstractcore.catalogue import ModelEntry
@@ -146,17 +144,20 @@ def show_stored(*, as_json: bool = False) -> None:
         note("Download a model with `abstractcore models pull NAME`; NAME may be hf:owner/repository/file.gguf.")
 
 
-def pull(name: str) -> None:
+def pull(name: str, *, as_json: bool) -> None:
     """Downloads a model and prints its path."""
-    with reported():
+    with reported(as_json=as_json):
         model = model_store().pull(name)
-        write(f"{model.path}\n")
+        facts = {"name": model.name, "size": model.size, "path": str(model.path)}
+        write(catalogue_json(facts) if as_json else f"{model.path}\n")
 
 
-def remove(name: str) -> None:
-    """Removes a model."""
-    with reported():
+def remove(name: str, *, as_json: bool) -> None:
+    """Removes a model; one that is not stored is an error."""
+    with reported(as_json=as_json):
         if not model_store().remove(name):
-            complain(f"{name} is not stored.", "Run `abstractcore models list`.")
-            raise typer.Exit(1)
-        note(f"removed {name}")
+            raise abstractcore.ModelStoreError(f"{name} is not stored.", hint="Run `abstractcore models list`.")
+        if as_json:
+            write(catalogue_json({"removed": name}))
+        else:
+            note(f"removed {name}")

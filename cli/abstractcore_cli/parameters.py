@@ -11,11 +11,21 @@ import typer
 
 import abstractcore
 
+from . import completing
+
 Provider: TypeAlias = Annotated[
     str | None,
-    typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL; default: the embedded model."),
+    typer.Option(
+        "--provider",
+        "-p",
+        help="PROVIDER or PROVIDER/MODEL; default: the embedded model.",
+        autocompletion=completing.providers,
+    ),
 ]
-Model: TypeAlias = Annotated[str | None, typer.Option("--model", "-m", help="The model's name, or PROVIDER/MODEL.")]
+Model: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help="The model's name, or PROVIDER/MODEL.", autocompletion=completing.models),
+]
 System: TypeAlias = Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")]
 Media: TypeAlias = Annotated[
     list[str] | None,
@@ -58,7 +68,10 @@ BackendOption: TypeAlias = Annotated[
 Session: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--session", metavar="NAME", help="Keep the conversation under this name, or in this file, and go on with it."
+        "--session",
+        metavar="NAME",
+        help="Keep the conversation under this name, or in this file, and go on with it.",
+        autocompletion=completing.sessions,
     ),
 ]
 Continues: TypeAlias = Annotated[
@@ -73,7 +86,12 @@ Continues: TypeAlias = Annotated[
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 ModelName: TypeAlias = Annotated[
-    str, typer.Argument(help="A name from the catalogue, or hf:owner/repository[/file].", show_default=False)
+    str,
+    typer.Argument(
+        help="A name from the catalogue, or hf:owner/repository[/file].",
+        show_default=False,
+        autocompletion=completing.weights,
+    ),
 ]
 
 

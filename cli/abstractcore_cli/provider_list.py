@@ -41,6 +41,14 @@ def show_providers(*, as_json: bool) -> None:
 
 
 def _row(state: ProviderState, *, chosen: bool) -> tuple[str, ...]:
-    key = "not needed" if not state.needs_key else "set" if state.has_key else "not set"
     models = "" if state.models is None else f"{len(state.models)} models"
-    return (_CHOSEN if chosen else "", state.name, key, state.address or "", models, state.summary)
+    return (_CHOSEN if chosen else "", state.name, _key(state), state.address or "", models, state.summary)
+
+
+def _key(state: ProviderState) -> str:
+    """Returns whether the key is set; clouds have credentials of their own, found with the first call."""
+    if state.needs_key:
+        return "set" if state.has_key else "not set"
+    if state.is_on_this_machine:
+        return "not needed"
+    return "not set up" if state.address is None else "credentials"

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -36,6 +36,20 @@ _OPTIONS = {
 }
 """Each option in Python, the option of the command, and its argument."""
 
+_MORE: tuple[tuple[type[abstractcore.AbstractCoreError], str], ...] = (
+    (abstractcore.MediaError, "Run `abstractcore media FILE`: it shows what can be sent."),
+    (abstractcore.UnsupportedContentError, "Run `abstractcore media FILE`: it shows what can be sent."),
+    (abstractcore.ConfigurationError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.SessionError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.ModelStoreError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.SearchIndexError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    (abstractcore.NotFoundError, "Check --base-url, and the name of the model."),
+    (abstractcore.BadRequestError, "Change what is asked for, or name another --model."),
+    (abstractcore.ProviderError, "Run it again later, or with another --model."),
+    (abstractcore.AbstractCoreError, "Add --help to the command: it shows two examples and all options."),
+)
+"""The hint of an error without one; the first match applies."""
+
 _PHRASES = (
     (", or pass api_key=...", "."),
     ("api_key=..., or ", ""),
@@ -53,6 +67,7 @@ _BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^()]*)\)")
 _PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
+_SUGGESTION = re.compile(r"\.? (Did you mean .*\?)$")
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
 
 
@@ -256,29 +271,65 @@ def json_line(data: Mapping[str, object]) -> str:
 
 @contextmanager
 def reported(*, as_json: bool = False) -> Generator[None]:
-    """Runs the body of a command; reports an `AbstractCoreError` and raises `typer.Exit`."""
+    """Runs the body of a command; reports an `AbstractCoreError`, or an `OSError` of a file, and raises `typer.Exit`.
+
+    What has no hint of its own gets the command that shows more.
+    """
     try:
         yield
     except abstractcore.AbstractCoreError as error:
-        code = exit_code(error)
-        if as_json:
-            write(error_json(error, code))
-        else:
-            print_error(error)
-        raise typer.Exit(code) from None
+        _end_with(error, as_json=as_json)
+    except OSError as error:
+        if error.filename is None:  # a stream's, which `main` reports
+            raise
+        _end_with(file_error(error), as_json=as_json)
+
+
+def _end_with(error: abstractcore.AbstractCoreError, *, as_json: bool) -> NoReturn:
+    code = exit_code(error)
+    error.hint = error.hint or next((hint for kind, hint in _MORE if isinstance(error, kind)), None)
+    if as_json:
+        write(error_json(error, code))
+    else:
+        print_error(error)
+    raise typer.Exit(code) from None
+
+
+def file_error(error: OSError) -> abstractcore.InvalidInputError:
+    """Returns what to report for a file or folder that cannot be used."""
+    problem = f"{error.filename} cannot be used: {error.strerror or type(error).__name__}."
+    return abstractcore.InvalidInputError(problem, hint="Check the path, and that you may read and write there.")
 
 
 @contextmanager
 def usage_reported(*, as_json: bool) -> Generator[None]:
-    """Wraps the parsing of arguments; with JSON, usage errors are reported like other errors."""
+    """Wraps the parsing of arguments: usage errors are reported like other errors, with the help to read."""
     try:
         yield
     except typer.TyperException as error:
-        if not as_json:
+        message = error.format_message()
+        if message.startswith("Usage: "):  # a group without a command shows its help
             raise
-        with reported(as_json=True):
-            message = error.format_message()
-            raise abstractcore.InvalidInputError(message, hint="Run `abstractcore --help`.") from None
+        with reported(as_json=as_json):
+            problem, hint = _problem_and_hint(error, message)
+            raise abstractcore.InvalidInputError(problem, hint=hint) from None
+
+
+def _problem_and_hint(error: typer.TyperException, message: str) -> tuple[str, str]:
+    """Returns what is wrong with the arguments, and the nearest names or the help to read."""
+    near = getattr(error, "possibilities", None) or ()
+    if near:
+        from abstractcore.registry import did_you_mean
+
+        return error.message, did_you_mean(sorted(near))
+    if match := _SUGGESTION.search(message):
+        return message[: match.start()], match[1]
+    names = list[str]()
+    context = getattr(error, "ctx", None)
+    while context is not None and context.parent is not None:
+        names.insert(0, context.info_name)
+        context = context.parent
+    return message.rstrip("."), f"Run `{' '.join(['abstractcore', *names, '--help'])}`."
 
 
 def print_error(error: abstractcore.AbstractCoreError) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from . import completing
 from .parameters import EPILOG, BaseUrl, Json, Model, Provider, Quiet, Timeout
 
 index = typer.Typer(help="An index of files, for abstractcore search.", no_args_is_help=True)
@@ -31,6 +32,7 @@ _Provider = Annotated[
         "--provider",
         "-p",
         help="PROVIDER or PROVIDER/MODEL; default: that of the index, and of a new one the embedded model.",
+        autocompletion=completing.providers,
     ),
 ]
 _Where = Annotated[
@@ -56,6 +58,8 @@ def add(
     are listed with the reason. An interrupted command goes on when it is repeated.
 
         abstractcore index add ~/Documents/contracts
+
+        abstractcore index add report.pdf --tag year=2026
     """
     from .indexing import ModelArguments, add_paths
 
@@ -64,7 +68,14 @@ def add(
 
 @index.command("list", epilog=EPILOG)
 def list_documents(index: _Path = None, as_json: Json = False) -> None:
-    """List the documents of the index, with those that could not be read and the reason."""
+    """List the documents of the index, with those that could not be read and the reason.
+
+    Examples:
+
+        abstractcore index list
+
+        abstractcore index list --index team.db --json
+    """
     from .indexing import show_documents
 
     show_documents(index, as_json=as_json)
@@ -76,7 +87,14 @@ def remove(
     index: _Path = None,
     as_json: Json = False,
 ) -> None:
-    """Remove files from the index; the files themselves stay."""
+    """Remove files from the index; the files themselves stay.
+
+    Examples:
+
+        abstractcore index remove report.pdf
+
+        abstractcore index remove contracts/*.pdf --index team.db
+    """
     from .indexing import remove_documents
 
     remove_documents(paths, index, as_json=as_json)
@@ -93,7 +111,11 @@ def rebuild(
 ) -> None:
     """Embed all documents anew, with another model. Files are not read again.
 
-    abstractcore index rebuild --model openai/text-embedding-3-small
+    Examples:
+
+        abstractcore index rebuild --model openai/text-embedding-3-small
+
+        abstractcore index rebuild --index team.db
     """
     from .indexing import ModelArguments, rebuild_index
 
@@ -116,6 +138,8 @@ def search(
     """Search the files of an index by meaning and by words; print where each hit is, with a line of its text.
 
         abstractcore search "when does the contract end"
+
+        abstractcore search invoice --words --limit 20 --tag year=2026
 
     The model is that with which the files were added. With --json, each hit has its whole text.
     """
@@ -142,7 +166,11 @@ def embed(
 ) -> None:
     """Embed files, or each of their lines, and write the vectors with their texts to a file.
 
-    abstractcore embed questions.txt --lines --query -o questions.npz
+    Examples:
+
+        abstractcore embed questions.txt --lines --query -o questions.npz
+
+        abstractcore embed *.md -o pages.jsonl -m openai/text-embedding-3-small
     """
     from .embedding import EmbedArguments, embed_files
 

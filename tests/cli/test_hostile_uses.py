@@ -57,7 +57,10 @@ def test_output_that_cannot_be_written_is_an_error_on_one_line(arguments: tuple[
     with open("/dev/full", "w") as full:
         found = run(*arguments, stdout=full)
     assert found.returncode == 1
-    assert found.stderr == "error: the output cannot be written: No space left on device\n"
+    assert found.stderr.splitlines() == [
+        "error: the output cannot be written: No space left on device.",
+        "Free disk space, or write it to another place.",
+    ]
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

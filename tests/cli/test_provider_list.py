@@ -55,6 +55,14 @@ def test_key_of_the_environment_is_chosen_first_and_never_shown(
     assert by_name["openai"][:3] == ["*", "openai", "set"]
     assert by_name["anthropic"][2] == "not set"
     assert by_name["ollama"][2:5] == ["not needed", ollama.url, "1 models"]
+    keys = {name: by_name[name][2] for name in ("azure", "bedrock", "local", "openai-compatible", "vertex")}
+    assert keys == {
+        "azure": "not set up",
+        "bedrock": "credentials",
+        "local": "not needed",
+        "openai-compatible": "not set up",
+        "vertex": "not set up",
+    }
     found = listed()
     assert re.fullmatch(r"openai/gpt-[\w.-]+", found["auto"])
 

@@ -82,7 +82,7 @@ from abstractcore.budgets import DatabaseLedger
 def test_star_import_leaves_out_what_requires_a_package_that_is_not_installed():
     ended = subprocess.run([sys.executable, "-c", WITHOUT_SQLALCHEMY], capture_output=True, text=True)
     assert ended.stdout == "one True False\n"
-    assert "MissingExtraError: abstractcore.database requires sqlalchemy" in ended.stderr
+    assert "MissingExtraError: Traces, budgets and other data in a database require sqlalchemy" in ended.stderr
 
 
 def test_other_names_are_attribute_errors(package: ModuleType):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .. import completing
 from .. import parameters as given
 from ..parameters import EPILOG
 
@@ -16,7 +17,12 @@ sessions = typer.Typer(
 
 _Name = Annotated[
     str,
-    typer.Argument(metavar="NAME", help="The name of a session, or a path, as in ./talk.session.", show_default=False),
+    typer.Argument(
+        metavar="NAME",
+        help="The name of a session, or a path, as in ./talk.session.",
+        show_default=False,
+        autocompletion=completing.sessions,
+    ),
 ]
 
 
@@ -26,6 +32,10 @@ def list_sessions(as_json: given.Json = False) -> None:
 
     The one that was used last is the first, each with its model, exchanges, tokens and cost. They are files in the
     folder `sessions` of your data folder.
+
+        abstractcore sessions list
+
+        abstractcore sessions list --json
     """
     from .stored import show_list
 
@@ -39,6 +49,8 @@ def show(name: _Name, as_json: given.Json = False) -> None:
     All that was said is shown, also what the model is no longer given in full.
 
         abstractcore sessions show trip | less
+
+        abstractcore sessions show ./talk.session --json
     """
     from .stored import show_session
 
@@ -80,6 +92,8 @@ def remove(
     You are asked before, unless --yes is given. A session that is open is not removed.
 
         abstractcore sessions remove trip
+
+        abstractcore sessions remove trip --yes
     """
     from .stored import remove_stored
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from .. import completing
 from ..parameters import EPILOG, BaseUrl, Json, Timeout
 
 traces = typer.Typer(
@@ -29,7 +30,9 @@ _Since = Annotated[
     str | None, typer.Option(metavar="TIME", help="Not before this: 7d or 12h ago, or 2026-11-01 in UTC.")
 ]
 _Until = Annotated[str | None, typer.Option(metavar="TIME", help="Before this.")]
-_Model = Annotated[str | None, typer.Option("--model", "-m", help="MODEL or PROVIDER/MODEL.")]
+_Model = Annotated[
+    str | None, typer.Option("--model", "-m", help="MODEL or PROVIDER/MODEL.", autocompletion=completing.models)
+]
 _Tag = Annotated[
     list[str] | None, typer.Option("--tag", metavar="NAME=VALUE", help="Calls with this tag; may be repeated.")
 ]
@@ -65,6 +68,10 @@ def list_traces(
     """List calls, the newest first, with their tokens and costs.
 
     A cost is what is known of it; "about" stands before what is estimated, and "unknown" is neither.
+
+        abstractcore traces list --since 7d --failed
+
+        abstractcore traces list -m openai/gpt-5.4-mini --tag team=office
     """
     from .lists import list_calls
     from .stores import CallChoice
@@ -87,6 +94,10 @@ def search(
     """List calls whose messages have these words, the newest first.
 
     Only content that is kept in full can be found: ABSTRACTCORE_TRACES=full.
+
+        abstractcore traces search invoice
+
+        abstractcore traces search '"late delivery"' --since 30d --json
     """
     from .lists import list_calls
     from .stores import CallChoice
@@ -99,6 +110,12 @@ def search(
 def show(trace: _Id, store: _Store = None, as_json: Json = False) -> None:
     """Show the tree that a record is in: calls, tool runs, attempts and files, when each began and how long it took,
     what it cost, and the conversation.
+
+    Examples:
+
+        abstractcore traces show 4f1c
+
+        abstractcore traces show 4f1c --json
     """
     from .trees import show_trace
 
@@ -115,7 +132,14 @@ def tail(
     store: _Store = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print each call as a line of JSON.")] = False,
 ) -> None:
-    """Print calls as they end, one on each line."""
+    """Print calls as they end, one on each line.
+
+    Examples:
+
+        abstractcore traces tail --failed
+
+        abstractcore traces tail --last 100 --no-follow --json
+    """
     from .lists import tail_calls
     from .stores import CallChoice
 
@@ -137,6 +161,10 @@ def export(
     """Write records to a file, oldest first: JSON lines, or a table if its name ends with .parquet.
 
     Interactions and tool runs are records too.
+
+        abstractcore traces export traces.jsonl --since 7d
+
+        abstractcore traces export november.parquet --since 2026-11-01
     """
     from .lists import export_records
     from .stores import CallChoice
@@ -153,7 +181,14 @@ def score(
     store: _Store = None,
     as_json: Json = False,
 ) -> None:
-    """Add a score to a record, or replace that of the same name."""
+    """Add a score to a record, or replace that of the same name.
+
+    Examples:
+
+        abstractcore traces score 4f1c good 1
+
+        abstractcore traces score 4f1c good 0 --comment "The sum is wrong."
+    """
     from .lists import score_record
 
     score_record(trace, name, value, comment, store, as_json=as_json)
@@ -176,7 +211,14 @@ def prune(
     store: _Store = None,
     as_json: Json = False,
 ) -> None:
-    """Remove old records, and the contents that only they have. Sums of costs stay."""
+    """Remove old records, and the contents that only they have. Sums of costs stay.
+
+    Examples:
+
+        abstractcore traces prune --keep-days 30
+
+        abstractcore traces prune --keep-bytes 1000000000
+    """
     from .lists import prune_records
 
     prune_records(keep_days, keep_bytes, store, as_json=as_json)
@@ -191,9 +233,15 @@ def rerun(
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="The model to ask: NAME, or PROVIDER/MODEL.")
+        str | None,
+        typer.Option(
+            "--model", "-m", help="The model to ask: NAME, or PROVIDER/MODEL.", autocompletion=completing.models
+        ),
     ] = None,
-    provider: Annotated[str | None, typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL.")] = None,
+    provider: Annotated[
+        str | None,
+        typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL.", autocompletion=completing.providers),
+    ] = None,
     base_url: BaseUrl = None,
     timeout: Timeout = None,
     of_model: Annotated[
@@ -214,7 +262,9 @@ def rerun(
     Says first how many calls there will be, and about what they cost. Tools are not run: the same calls get the stored
     results. The new traces have the tag rerun_of. Only what was kept in full can be asked again.
 
-        abstractcore traces rerun invoice --model openai/gpt-5.4-mini --max-usd 0.50
+        abstractcore traces rerun invoice -m openai/gpt-5.4-mini --max-usd 0.5
+
+        abstractcore traces rerun --of openai/gpt-5.4 -m openai/gpt-5.4-mini
     """
     from ..plugins import ConnectionArguments
     from .rerunning import RerunOptions
@@ -306,6 +356,8 @@ def sum_costs(
     Known costs, estimated ones and calls of unknown cost are never added up. A bar is drawn in full for what is known,
     and lighter for what is estimated.
 
+        abstractcore costs
+
         abstractcore costs --by day --by tag:user --since 30d
     """
     command = context.invoked_subcommand
@@ -334,7 +386,12 @@ def reconcile(
     until: _Until = None,
     provider: Annotated[
         str | None,
-        typer.Option("--provider", "-p", help="Only this one; default: all with stored costs or a key for reports."),
+        typer.Option(
+            "--provider",
+            "-p",
+            help="Only this one; default: all with stored costs or a key for reports.",
+            autocompletion=completing.providers,
+        ),
     ] = None,
     base_url: BaseUrl = None,
     store: _Store = None,
@@ -346,6 +403,8 @@ def reconcile(
     ANTHROPIC_ADMIN_API_KEY, OPENROUTER_MANAGEMENT_KEY. What is billed is of all programs with keys of the account.
 
         abstractcore costs reconcile --since 30d
+
+        abstractcore costs reconcile -p openai --since 2026-11-01
     """
     from .reconciling import ReconcileOptions, reconcile_costs
 

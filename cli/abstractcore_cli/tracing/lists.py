@@ -151,14 +151,14 @@ def call_facts(call: CallSummary) -> dict[str, Any]:
 
 def _cells(call: CallSummary) -> tuple[str, ...]:
     operation = "" if call.operation == "chat" else f" ({call.operation})"
+    is_kept = call.saved_cost is not None  # the answer of a cache, for which nothing was sent
     return (
         call.trace_id,
         moment(call.started_at, without_year=0 < screen_width() < _WIDE),
         f"{call.provider}/{call.model}{operation}",
         call.outcome,
         seconds(call.seconds),
-        tokens(call.input_tokens),
-        tokens(call.output_tokens),
+        *("-" if each is None and is_kept else tokens(each) for each in (call.input_tokens, call.output_tokens)),
         cost_of(call.cost, call.estimated_cost, call.saved_cost),
         " ".join(f"{name}={value}" for name, value in call.tags.items()),
     )

@@ -53,7 +53,9 @@ def serve(
 
         abstractcore serve
 
-        OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_API_KEY=none python client.py
+        abstractcore serve --config server.toml --port 8080
+
+        export OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_API_KEY=none
 
     To be reached from other machines, it needs keys: abstractcore keys create NAME, or ABSTRACTCORE_SERVER_KEY.
     """
@@ -96,7 +98,9 @@ def create_key(
 ) -> None:
     """Create a key and print it. It cannot be shown again: only its hash is stored.
 
-        abstractcore keys create alice --model 'openai/*' --expires 90d --requests-per-minute 60
+        abstractcore keys create alice --model 'openai/*' --expires 90d
+
+        abstractcore keys create batch --requests-per-minute 60 --usd-per-day 5
 
     Running servers with the same database accept it at once. A server that was started without keys has to be started
     again.
@@ -110,7 +114,14 @@ def create_key(
 
 @keys.command("list", epilog=EPILOG)
 def list_keys(database: _Database = None, as_json: Json = False) -> None:
-    """List the keys: names, first characters, models, limits, expiry and state."""
+    """List the keys: names, first characters, models, limits, expiry and state.
+
+    Examples:
+
+        abstractcore keys list
+
+        abstractcore keys list --json
+    """
     from .keys import show_keys
 
     show_keys(database, as_json=as_json)
@@ -118,7 +129,14 @@ def list_keys(database: _Database = None, as_json: Json = False) -> None:
 
 @keys.command("revoke", epilog=EPILOG)
 def revoke_key(name: _Name, database: _Database = None, as_json: Json = False) -> None:
-    """Revoke a key. Running servers refuse it within 5 seconds."""
+    """Revoke a key. Running servers refuse it within 5 seconds.
+
+    Examples:
+
+        abstractcore keys revoke alice
+
+        abstractcore keys revoke alice --json
+    """
     from .keys import revoke
 
     revoke(name, database, as_json=as_json)
@@ -134,7 +152,14 @@ def rotate_key(
     database: _Database = None,
     as_json: Json = False,
 ) -> None:
-    """Replace the secret of a key, and print the new one. Its name, models and limits stay."""
+    """Replace the secret of a key, and print the new one. Its name, models and limits stay.
+
+    Examples:
+
+        abstractcore keys rotate alice
+
+        abstractcore keys rotate alice --overlap 1h
+    """
     from .keys import rotate
 
     rotate(name, overlap, database, as_json=as_json)
@@ -157,6 +182,8 @@ def dashboard(
         ABSTRACTCORE_TRACES=full python program.py
 
         abstractcore dashboard
+
+        abstractcore dashboard --store traces.db --port 8090
 
     It prints an address of this machine, which opens once, and ends with Ctrl-C. No other machine can reach it.
     """
@@ -183,7 +210,9 @@ def verify(
 ) -> None:
     """Check a receipt of `abstractcore serve`: what was received, sent and changed, byte for byte.
 
-        abstractcore verify 0123456789abcdef0123456789abcdef --receipts receipts --request body.json
+        abstractcore verify 0123456789ab --receipts receipts
+
+        abstractcore verify 0123456789ab --receipts receipts --request body.json
 
     It ends with exit code 1 if anything differs.
     """

@@ -455,7 +455,10 @@ def test_traces_of_a_program_are_kept_by_its_environment_and_flushed_at_its_end(
 def test_program_without_the_database_library_runs_and_says_what_to_install(tmp_path: Path):
     done = run(tmp_path / "traces.db", "full", "import sys; sys.modules['sqlalchemy'] = None")
     assert done.stdout.startswith("It is at noon.\n")
-    assert "ABSTRACTCORE_TRACES has no effect: abstractcore.database requires sqlalchemy" in done.stderr
+    assert (
+        "ABSTRACTCORE_TRACES has no effect: Traces, budgets and other data in a database require sqlalchemy"
+        in done.stderr
+    )
     assert "pip install sqlalchemy" in done.stderr
 
 

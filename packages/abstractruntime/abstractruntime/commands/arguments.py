@@ -58,9 +58,11 @@ def start(
 ) -> None:
     """Start a run: a row, which a worker takes on. Print its id.
 
-    abstractcore runs start treasurer --text 'Pay Ann 80 euros.' --id invoice-17 --programs treasury:treasurer
+    Examples:
 
-    abstractcore runs work --programs treasury:treasurer
+        abstractcore runs start treasurer --text 'Pay Ann.' --programs treasury
+
+        abstractcore runs start treasurer@1 @input.json --id invoice-17
     """
     from .changing import NewRunOptions
     from .changing import start as run
@@ -86,6 +88,10 @@ def work(
     Then no effect is begun any more; those that run have --grace seconds to end. A second signal interrupts them at
     once, and a third one ends the process. Runs that did not end are taken on by another worker. The line `ready: ...`
     and lines of metrics, each one JSON object, go to stderr.
+
+        abstractcore runs work --programs treasury:treasurer
+
+        abstractcore runs work --programs treasury --until-idle
     """
     from .working import WorkOptions
     from .working import work as run
@@ -105,7 +111,14 @@ def list_runs(
     store: _Store = _STORE,
     as_json: Json = False,
 ) -> None:
-    """List runs, the newest first, with what they wait for."""
+    """List runs, the newest first, with what they wait for.
+
+    Examples:
+
+        abstractcore runs list --status waiting
+
+        abstractcore runs list --program treasurer@1 --json
+    """
     from .showing import RunFilter, list_all
 
     list_all(RunFilter(status, program, session, parent, limit), store, as_json=as_json)
@@ -113,7 +126,14 @@ def list_runs(
 
 @runs.command("show", epilog=EPILOG)
 def show(run: _Id, store: _Store = _STORE, as_json: Json = False) -> None:
-    """Show a run: its steps and effects with their times and costs, what it waits for, and the runs it has started."""
+    """Show a run: its steps and effects with their times and costs, what it waits for, and the runs it has started.
+
+    Examples:
+
+        abstractcore runs show invoice-17
+
+        abstractcore runs show invoice-17 --json
+    """
     from .showing import show_run
 
     show_run(run, store, as_json=as_json)
@@ -127,7 +147,14 @@ def tail(
     store: _Store = _STORE,
     as_json: Annotated[bool, typer.Option("--json", help="Print each record as a line of JSON.")] = False,
 ) -> None:
-    """Print the records of a run as they are written, each as one line."""
+    """Print the records of a run as they are written, each as one line.
+
+    Examples:
+
+        abstractcore runs tail invoice-17
+
+        abstractcore runs tail invoice-17 --after 20 --no-follow --json
+    """
     from .showing import tail_run
 
     tail_run(run, after, store, follow=follow, as_json=as_json)
@@ -156,6 +183,8 @@ def answer(
     A JSON value may be @FILE or -, for stdin.
 
         abstractcore runs answer invoice-17 --allow --by ann
+
+        abstractcore runs answer invoice-17 --deny --reason "Already paid."
     """
     from .changing import Answer
     from .changing import answer as run_answer
@@ -166,7 +195,14 @@ def answer(
 
 @runs.command("pause", epilog=EPILOG)
 def pause(run: _Id, by: _By = None, store: _Store = _STORE, as_json: Json = False) -> None:
-    """Take nothing on for a run until it is resumed. An effect that runs is finished."""
+    """Take nothing on for a run until it is resumed. An effect that runs is finished.
+
+    Examples:
+
+        abstractcore runs pause invoice-17
+
+        abstractcore runs pause invoice-17 --by ann
+    """
     from .changing import command
 
     command("pause", run, by, None, store, as_json=as_json)
@@ -174,7 +210,14 @@ def pause(run: _Id, by: _By = None, store: _Store = _STORE, as_json: Json = Fals
 
 @runs.command("resume", epilog=EPILOG)
 def resume(run: _Id, by: _By = None, store: _Store = _STORE, as_json: Json = False) -> None:
-    """Let a paused run go on."""
+    """Let a paused run go on.
+
+    Examples:
+
+        abstractcore runs resume invoice-17
+
+        abstractcore runs resume invoice-17 --by ann
+    """
     from .changing import command
 
     command("resume", run, by, None, store, as_json=as_json)
@@ -188,7 +231,14 @@ def cancel(
     store: _Store = _STORE,
     as_json: Json = False,
 ) -> None:
-    """End a run and the runs that it has started; interrupt the effect that runs."""
+    """End a run and the runs that it has started; interrupt the effect that runs.
+
+    Examples:
+
+        abstractcore runs cancel invoice-17
+
+        abstractcore runs cancel invoice-17 --reason "Paid in cash."
+    """
     from .changing import command
 
     command("cancel", run, by, reason, store, as_json=as_json)
@@ -202,7 +252,14 @@ def verify(
     store: _Store = _STORE,
     as_json: Json = False,
 ) -> None:
-    """Check ledgers: each record, their chain, their number and head. Exit code 1 if any is wrong."""
+    """Check ledgers: each record, their chain, their number and head. Exit code 1 if any is wrong.
+
+    Examples:
+
+        abstractcore runs verify
+
+        abstractcore runs verify invoice-17.zip --json
+    """
     from .checking import verify as run
 
     run(what or [], store, as_json=as_json)
@@ -220,7 +277,14 @@ def export(
     store: _Store = _STORE,
     as_json: Json = False,
 ) -> None:
-    """Write a run as a file that can be verified offline, by the script that lies inside."""
+    """Write a run as a file that can be verified offline, by the script that lies inside.
+
+    Examples:
+
+        abstractcore runs export invoice-17
+
+        abstractcore runs export invoice-17 -o audit.zip --key signing.pem
+    """
     from .checking import export as export_run
 
     export_run(run, output, key, store, as_json=as_json)
@@ -235,6 +299,12 @@ def prune(
 ) -> None:
     """Delete runs that have ended, with their ledgers, and events of that age that no run has waited for. Print the ids
     of the runs.
+
+    Examples:
+
+        abstractcore runs prune --older-than 90d --dry-run
+
+        abstractcore runs prune --older-than 90d
     """
     from .checking import prune as run
 
