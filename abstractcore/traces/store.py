@@ -218,7 +218,8 @@ class TraceStore(NotCopied):
         and tool runs.
 
         A path that ends with ".parquet" gets a table of the columns, others JSON lines: a record with its scores in
-        each. Raises `MissingExtraError` for a table without pyarrow, and `OSError`. `failed` is as for `calls`.
+        each. `failed` is as for `calls`. A record that is damaged is left out, with a warning in the log. Raises
+        `MissingExtraError` for a table without pyarrow, and `OSError`.
         """
         since, until = self._time(since, "since"), self._time(until, "until")
         return exporting.export(self.database, Path(path), Filter(since, until, model, None, tags, failed).checked())

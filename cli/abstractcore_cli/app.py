@@ -202,7 +202,7 @@ def chat(
     connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
     converse(
         ChatArguments(
-            connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session, tuple(media or ())
+            connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session, tuple(media or ()), continues
         )
     )
 

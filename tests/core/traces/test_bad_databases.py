@@ -86,7 +86,12 @@ def test_what_reads_says_why_and_records_are_lost_only_at_the_end(
 @pytest.mark.parametrize("body", [b"", b"\0\xff\0", b'{"parts":[1'])
 @pytest.mark.parametrize("packed", [0, 1, 2])
 def test_damaged_contents_are_named_and_do_not_stop_what_goes_on(
-    place: Path, tmp_path: Path, recorder: Recorder, body: bytes, packed: int
+    place: Path,
+    tmp_path: Path,
+    recorder: Recorder,
+    body: bytes,
+    packed: int,
+    caplog: pytest.LogCaptureFixture,
 ):
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE traces_contents SET body = ?, packed = ?", (body, packed))
@@ -95,17 +100,17 @@ def test_damaged_contents_are_named_and_do_not_stop_what_goes_on(
     store = TraceStore(place, keep_days=1)
     (call,) = store.calls(text="meeting", since=0)
     assert store.excerpts("meeting", [call.trace_id]) == {call.trace_id: ("",)}
-    path = tmp_path / "traces.jsonl"
-    for read in (lambda: store.trace(call.trace_id), lambda: store.export(path), lambda: find_questions(store)):
+    for read in (lambda: store.trace(call.trace_id), lambda: find_questions(store)):
         with pytest.raises(SchemaError, match=f"the stored record '{call.trace_id}' is damaged"):
             read()
-    assert not path.exists()
+    assert store.export(tmp_path / "damaged.jsonl") == 0
+    assert f"the stored record '{call.trace_id}' is damaged: " in caplog.text
     with store.keep_for(recorder, "full") as kept:
         subscriber_of(recorder)(a_call("Is it kept?", "It is."))
         assert kept.flush(SECONDS)
         assert (kept.lost, kept.failure) == (0, None)
     assert [each.started_at for each in store.calls()] == [NOON]  # the damaged one was too old
-    assert store.export(path) == 1
+    assert store.export(tmp_path / "traces.jsonl") == 1
     store.close()
 
 

@@ -417,6 +417,11 @@ def test_unknown_name_is_an_error(store: TraceStore, by: Any):
         store.costs(by=[by])
 
 
+def test_more_names_than_a_database_can_join_are_an_error(store: TraceStore):
+    with pytest.raises(InvalidInputError, match="costs cannot be summed by 5,000 names at once"):
+        store.costs(by=[f"tag:{number}" for number in range(5_000)])
+
+
 @pytest.mark.parametrize("since", ["yesterday", "7 moons", True, float("nan"), object()])
 def test_what_is_no_time_is_an_error(store: TraceStore, since: Any):
     with pytest.raises(InvalidInputError, match="is not a time"):
