@@ -39,6 +39,9 @@ assert_type(llm.stream("hi", response_model=dict[str, int]).response.output, dic
 assert_type(llm.generate("hi", response_model=list[int], stream=True), Stream[list[int]])
 assert_type(llm.build("hi", response_model=list[City] | None), ModelCall)
 assert_type(llm.build("hi", media=["a.pdf", b"bytes"]), ModelCall)
+assert_type(llm.build("hi", media="a.pdf"), ModelCall)
+assert_type(llm.build("hi", media=b"bytes"), ModelCall)
+llm.build("hi", media=5)  # pyright: ignore[reportArgumentType]
 
 for delta in llm.stream("hi"):
     assert_type(delta, StreamEvent)
