@@ -34,6 +34,7 @@ def test_pages_with_python_blocks_are_known():
         "evidence.md",
         "index.md",
         "limits.md",
+        "many-items.md",
         "mcp.md",
         "media.md",
         "models.md",
