@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sized
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from ..errors import AbstractCoreError
 from ..ports import Clock, Interruption, Runtime, TimeLimit, WakeableClock, WorkKind, current_interruption
 from .functions import function_timeout, is_async
 from .portal import Portal
@@ -34,6 +35,11 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
         coroutine.send(None)
     except StopIteration as stop:
         return stop.value
+    except AbstractCoreError as error:
+        from ..tracebacks import shorten
+
+        shorten(error)
+        raise
     failure = RuntimeError(
         "a coroutine awaited an event loop in a sync call: use the async API, as in `await llm.agenerate(...)`"
     )
