@@ -123,6 +123,7 @@ with _LazyImports(globals()):
     from .client.automatic import ProviderState as ProviderState, provider_states as provider_states
     from .client.create_options import LLMOptions as LLMOptions
     from .client.factory import create_llm as create_llm
+    from .client.item_runs import MapItem as MapItem, MapResults as MapResults
     from .client.llm import LLM as LLM
     from .client.message_inputs import MessageInput as MessageInput
     from .client.options import (

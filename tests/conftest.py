@@ -64,6 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
     os.environ["PYTHONUTF8"] = "1"
     os.environ["ABSTRACTCORE_KEEP_LAST"] = "off"  # no conversation of a test is one that the user may continue
+    os.environ["ABSTRACTCORE_DEBUG"] = "1"  # failures of tests show all frames
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost", "::1"]))
     profile = config.getoption("--hypothesis-profile") or "suite"

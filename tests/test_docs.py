@@ -42,6 +42,7 @@ def test_pages_with_python_blocks_are_known():
         "files.md",
         "limits.md",
         "local-models.md",
+        "many-items.md",
         "mcp.md",
         "media.md",
         "models.md",

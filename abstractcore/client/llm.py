@@ -28,6 +28,7 @@ from ..scrubbing import credentials_of
 from .data_methods import DataMethods
 from .embedding_methods import EmbeddingMethods
 from .loop_methods import LoopMethods
+from .map_methods import MapMethods
 from .options import CallRequest, Output
 from .pipeline_methods import PipelineMethods
 from .pipelines import Pipelines
@@ -97,7 +98,7 @@ else:
 T = TypeVar("T")
 
 
-class LLM(EmbeddingMethods, LoopMethods, DataMethods, PipelineMethods):
+class LLM(EmbeddingMethods, MapMethods, LoopMethods, DataMethods, PipelineMethods):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.

@@ -130,9 +130,9 @@ class CallContent(TypedDict, total=False):
     The user message with `media` and the prompt comes after it."""
     system_prompt: str | None
     """Instructions to the model, sent before everything else."""
-    media: Sequence[loading.MediaInput] | None
-    """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
-    Pillow images, blobs, media parts."""
+    media: loading.MediaInput | Sequence[loading.MediaInput] | None
+    """A file for the prompt, or a list of files: paths, http(s) URLs (for providers that fetch them), data URLs, bytes,
+    open files, Pillow images, blobs, media parts."""
     tools: Sequence[toolset.ToolInput] | None
     """Tools the model may call: functions, methods, `Tool`s, pydantic models; `ToolSpec` for one that runs elsewhere,
     `HostedTool` for one that the provider runs; a tool source or its name."""

@@ -50,7 +50,7 @@ class AsyncRuntime:
         """Sleeps for `seconds`."""
         await self._clock.asleep(seconds)
 
-    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
+    async def gather(self, *thunks: Callable[[], Awaitable[T]], threads: int = 16) -> list[T]:
         """Runs the thunks as tasks; the first failure cancels the others and waits for them."""
         if len(thunks) < 2:
             return [await thunk() for thunk in thunks]

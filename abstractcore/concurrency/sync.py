@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sized
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from ..errors import AbstractCoreError
 from ..ports import Clock, Interruption, Runtime, TimeLimit, WakeableClock, WorkKind, current_interruption
 from .functions import function_timeout, is_async
 from .portal import Portal
@@ -34,6 +35,11 @@ def drive(coroutine: Coroutine[Any, Any, T]) -> T:
         coroutine.send(None)
     except StopIteration as stop:
         return stop.value
+    except AbstractCoreError as error:
+        from ..tracebacks import shorten
+
+        shorten(error)
+        raise
     failure = RuntimeError(
         "a coroutine awaited an event loop in a sync call: use the async API, as in `await llm.agenerate(...)`"
     )
@@ -51,7 +57,6 @@ async def as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:
 
 
 _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
-_MOST_THREADS = 16
 
 
 class SyncRuntime:
@@ -89,8 +94,8 @@ class SyncRuntime:
         if interruption is not None:
             interruption.check()
 
-    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Runs the thunks in daemon threads, each in a copy of the caller's context.
+    async def gather(self, *thunks: Callable[[], Awaitable[T]], threads: int = 16) -> list[T]:
+        """Runs the thunks in so many daemon threads, each in a copy of the caller's context.
 
         Ctrl-C or a first failure ends the wait. The others are interrupted: those that have not begun are not called,
         and those that wait through this runtime stop waiting.
@@ -104,7 +109,7 @@ class SyncRuntime:
             with interruption.of_this_call(), waiting() as context:
                 for thunk, result in zip(thunks, results, strict=True):
                     jobs.put((_in_context(context.copy(), thunk), result))
-                for _ in range(min(len(thunks), _MOST_THREADS)):
+                for _ in range(min(len(thunks), threads)):
                     threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
                 wait_for(results, None if limit is None else limit.left())
             failed = next((result for result in results if result.done() and result.exception()), None)

@@ -171,6 +171,10 @@ class Pipeline:
             result = finish(answer, context)
         except BaseException as error:
             fail(context, error)
+            if isinstance(error, AbstractCoreError):
+                from ..tracebacks import shorten
+
+                shorten(error)
             raise
         finally:
             if context.streams or context.middleware_streams:

@@ -120,18 +120,21 @@ MediaInput: TypeAlias = (
 )
 """A path, an http(s) URL, a data URL, bytes, an open file, a Pillow image, a NumPy array of
 pixels, a blob, a media part, a hit of a search, or a `File` with one of these."""
+_FILES = (str, os.PathLike, bytes, bytearray, memoryview, OpenFile, PixelArray, Blob, MediaSource, File, *MEDIA_PARTS)
+"""The types of `MediaInput` but Pillow's, which is imported by those that have a picture."""
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
-    """Returns the items of `media`; raises `InvalidInputError` unless it is a list."""
+    """Returns the items of `media`, a list of files or a single one; raises `InvalidInputError` for anything else."""
     if isinstance(media, list | tuple):
         return cast("Sequence[MediaInput]", media)
-    hint = None
-    if isinstance(media, (str, os.PathLike, bytes, Blob, File, *MEDIA_PARTS)):
-        hint = f"Pass a list: media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
-    elif isinstance(media, OpenFile) or is_picture(media):
-        hint = "Pass a list: media=[...]."
-    raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(media, _FILES) or is_picture(media):
+        return (cast("MediaInput", media),)
+    if isinstance(media, Sequence):
+        return tuple(cast("Sequence[MediaInput]", media))
+    what = type(media).__name__
+    hint = "For example: media='report.pdf', or media=['report.pdf', picture]."
+    raise InvalidInputError(f"expected a file or a list of files, got {what}", path="media", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,10 @@ class Runtime(Protocol):
         """Sleeps for `seconds`."""
         ...
 
-    async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
-        """Runs the thunks concurrently; the first failure cancels the others and is raised."""
+    async def gather(self, *thunks: Callable[[], Awaitable[T]], threads: int = 16) -> list[T]:
+        """Runs the thunks concurrently, in sync calls up to `threads` at a time; the first failure cancels the others
+        and is raised.
+        """
         ...
 
     def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> Feed[T]:

@@ -198,6 +198,12 @@ class AbstractCoreError(Exception):
         """Returns the message without the provider and the hint."""
         return self.message
 
+    def _render_traceback_(self) -> list[str]:
+        """Returns the traceback that IPython and Jupyter show: without frames of this package."""
+        from ..tracebacks import rendered
+
+        return rendered(self)
+
 
 class SchemaError(AbstractCoreError, ValueError):
     """A value is not allowed in the schema. `path` names it, as in `messages[0].parts[1].text`."""

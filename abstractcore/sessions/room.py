@@ -24,6 +24,12 @@ _AFTER_OVERFLOW = 0.6
 _USUAL_LIMIT = 32_768
 
 
+def has_files(options: Mapping[str, Any]) -> bool:
+    """Returns whether a call has files: a list of some, or a single one, such as an array, which has no truth value."""
+    media = options.get("media")
+    return media is not None and not (isinstance(media, list | tuple) and not media)
+
+
 class ContextRoom:
     """The room for one call of a session with `options` and perhaps a question, whose prompt is `prompt`.
 
@@ -50,7 +56,7 @@ class ContextRoom:
     @property
     def has_question(self) -> bool:
         """Whether the call adds a message of the user."""
-        return self._prompt is not None or bool(self._options.get("media"))
+        return self._prompt is not None or has_files(self._options)
 
     @property
     def instructions(self) -> int:

@@ -28,7 +28,7 @@ from ..tools.policy import read_policy
 from .handles import RECALL, recall_tool
 from .history import SessionExchange, has_open_calls
 from .journal import SessionJournal
-from .room import ContextRoom
+from .room import ContextRoom, has_files
 from .state import SessionSettings, SessionState, loop_waits, request_on, run_once
 
 _log = logging.getLogger("abstractcore")
@@ -202,9 +202,7 @@ class SessionTurn:
         if self._prompt is None or not question:
             return self._prompt is None and not question
         texts = [part for part in question[0].parts if isinstance(part, TextPart)]
-        return question[0].text == self._prompt and (len(texts) == len(question[0].parts)) == (
-            not self._options.get("media")
-        )
+        return question[0].text == self._prompt and (len(texts) == len(question[0].parts)) != has_files(self._options)
 
     def _context_to_send(self) -> tuple[Message, ...]:
         """Returns the messages before the question: without an exchange that a crash has cut off."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Literal, Optional, Union, assert_type
 
 import abstractcore
-from abstractcore import AsyncStream, GenerateResponse, ModelCall, Stream, StreamEvent, create_llm
+from abstractcore import AsyncStream, GenerateResponse, MapResults, ModelCall, Stream, StreamEvent, create_llm
 
 
 @dataclass
@@ -39,6 +39,9 @@ assert_type(llm.stream("hi", response_model=dict[str, int]).response.output, dic
 assert_type(llm.generate("hi", response_model=list[int], stream=True), Stream[list[int]])
 assert_type(llm.build("hi", response_model=list[City] | None), ModelCall)
 assert_type(llm.build("hi", media=["a.pdf", b"bytes"]), ModelCall)
+assert_type(llm.build("hi", media="a.pdf"), ModelCall)
+assert_type(llm.build("hi", media=b"bytes"), ModelCall)
+llm.build("hi", media=5)  # pyright: ignore[reportArgumentType]
 
 for delta in llm.stream("hi"):
     assert_type(delta, StreamEvent)
@@ -75,3 +78,8 @@ assert_type(session.ask("hi"), GenerateResponse[None])
 assert_type(session.ask("hi", response_model=City).output, City)
 assert_type(session.stream("hi", response_model=list[City]).response.output, list[City])
 assert_type(session.astream("hi"), AsyncStream[None])
+
+assert_type(llm.map(["a", ("b", {"media": "c.pdf"})]), MapResults[None])
+assert_type(llm.map(["a"], response_model=City, on_progress=lambda done, total: None), MapResults[City])
+assert_type(llm.map(["a"], response_model=City).outputs, list[City | None])
+llm.map(["a"], temprature=1)  # pyright: ignore[reportCallIssue]

@@ -302,12 +302,6 @@ def test_value_that_is_not_a_file_is_refused_with_its_type(llm, item, what):
     assert caught.value.path == "media[0]"
 
 
-@pytest.mark.parametrize("item", [io.BytesIO(PICTURE), drawn()], ids=["file", "picture"])
-def test_single_media_object_hints_at_a_list(llm, item):
-    with pytest.raises(InvalidInputError, match=r"expected a list, got .*media=\[\.\.\.\]"):
-        llm.build("hi", media=item)
-
-
 def test_text_file_object_is_sent_as_text_to_a_text_model(llm):
     assert loaded(llm, io.BytesIO(TEXT)).blob.data == TEXT
 
