@@ -30,6 +30,7 @@ def test_pages_with_python_blocks_are_known():
         "README.md",
         "catalogue.md",
         "configuration.md",
+        "deprecation.md",
         "embeddings.md",
         "evidence.md",
         "index.md",
