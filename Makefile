@@ -9,7 +9,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 .DEFAULT_GOAL := help
 SINCE ?= HEAD~1
 
-.PHONY: help demo quick test test-rest test-all ready versions coverage weights fuzz check bench catalogue docs live agents clean
+.PHONY: help demo quick test test-rest test-all ready versions coverage weights fuzz check release bench catalogue docs live agents clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,9 @@ check: $(READY) ## check formatting, lint, types, layers, the catalogue, licence
 	@$(BIN)/python catalogue/build.py --check
 	@$(BIN)/python -m release.licences
 	@$(BIN)/python -m release.advisories
+
+release: $(READY) ## build all distributions of the last commit in dist/, and check them; nothing is published
+	@$(BIN)/python -m release.build
 
 bench: $(READY) ## run the benchmarks: CPU time per call, import time
 	@$(BIN)/python benchmarks/run.py
