@@ -9,7 +9,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 .DEFAULT_GOAL := help
 SINCE ?= HEAD~1
 
-.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs reference live agents clean
+.PHONY: help demo quick test test-rest test-all ready versions coverage weights fuzz check release bench catalogue docs reference live agents clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ test-all: test test-rest ## run all tests
 ready: ## run all that CI runs on a clean clone of the last commit, with an empty HOME
 	@.ci/ready
 
+versions: $(READY) ## run the cheap tests of the kernel with each Python, and the oldest and newest dependencies
+	@$(BIN)/python -m release.versions $(PYTHONS)
+
 coverage: $(READY) ## compare the lines that `make test` reaches with those of all tests
 	@$(BIN)/python -m tests.reach
 
@@ -42,7 +45,7 @@ weights: $(READY) ## download the 1.1 GB that tests of the larger embedded model
 fuzz: $(READY) ## run the property tests with random examples
 	@$(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/core/schema tests/core/testing tests/providers
 
-check: $(READY) ## check formatting, lint, types, layers and the catalogue
+check: $(READY) ## check formatting, lint, types, layers, the catalogue, licences and advisories
 	@$(UV) lock --check --quiet
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -50,6 +53,11 @@ check: $(READY) ## check formatting, lint, types, layers and the catalogue
 	$(BIN)/lint-imports --no-logo
 	@for package in packages/*/pyproject.toml plugins/*/pyproject.toml; do $(BIN)/lint-imports --no-logo --config $$package || exit 1; done
 	@$(BIN)/python catalogue/build.py --check
+	@$(BIN)/python -m release.licences
+	@$(BIN)/python -m release.advisories
+
+release: $(READY) ## build all distributions of the last commit in dist/, and check them; nothing is published
+	@$(BIN)/python -m release.build
 
 bench: $(READY) ## run the benchmarks: CPU time per call, import time
 	@$(BIN)/python benchmarks/run.py

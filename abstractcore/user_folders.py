@@ -21,32 +21,27 @@ def config_folder() -> Path:
     parent = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.environ.get("HOME", ""), ".config")
     if sys.platform == "linux" and parent.startswith("/"):
         return Path(parent) / "abstractcore"
-    import platformdirs  # in functions, as it takes as long to import as a provider's file to read
-
-    try:
-        return platformdirs.user_config_path("abstractcore")
-    except RuntimeError:  # users of services may have no home
-        return _NO_HOME / ".config" / "abstractcore"
+    return _system_folder("user_config_path", ".config")
 
 
 def data_folder() -> Path:
     """Returns the folder for data."""
-    import platformdirs
-
-    try:
-        return platformdirs.user_data_path("abstractcore")
-    except RuntimeError:
-        return _NO_HOME / ".local" / "share" / "abstractcore"
+    return _system_folder("user_data_path", ".local", "share")
 
 
 def cache_folder() -> Path:
     """Returns the folder for what can be downloaded again."""
-    import platformdirs
+    return _system_folder("user_cache_path", ".cache")
+
+
+def _system_folder(function: str, *without_home: str) -> Path:
+    """Asks platformdirs. Before 4.13 it returned a folder named `~` for users without home, as services may be."""
+    import platformdirs  # in a function, as it takes as long to import as a provider's file to read
 
     try:
-        return platformdirs.user_cache_path("abstractcore", False)
+        return getattr(platformdirs, function)("abstractcore", False).expanduser()
     except RuntimeError:
-        return _NO_HOME / ".cache" / "abstractcore"
+        return _NO_HOME.joinpath(*without_home, "abstractcore")
 
 
 def user_file_path(environment: Mapping[str, str]) -> tuple[Path, bool]:

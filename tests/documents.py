@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted(ROOT.glob("packages/*/README.md")),
     *sorted(ROOT.glob("plugins/*/README.md")),

@@ -28,6 +28,7 @@ _MIRRORS = {
     **{f"plugins/{name}": f"tests/plugins/{name.removeprefix('abstract')}" for name in _PLUGINS},
     "catalogue": "tests/catalogue",
     "examples": "tests/examples",
+    "release": "tests/release",
     "deployment": "tests/server/test_deployment.py",
 }
 """Folders of source, the inner ones first, and where their tests are."""

@@ -36,6 +36,7 @@ def test_pages_with_python_blocks_are_known():
         "configuration.md",
         "costs.md",
         "documents.md",
+        "deprecation.md",
         "embeddings.md",
         "errors.md",
         "evidence.md",

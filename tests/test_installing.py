@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,13 +16,10 @@ import pytest
 from abstractcore.ports import CAPABILITIES
 from abstractcore.registry import Registry
 from abstractcore.schema.base_error import checkout_hint, install_hint
+from release.projects import projects
 from tests.packages import ROOT, Environment, build_wheel, run
 
-PROJECTS = (
-    ROOT,
-    *(file.parent for folder in ("packages", "plugins") for file in sorted(ROOT.glob(f"{folder}/*/pyproject.toml"))),
-)
-FIRST_PARTY = {tomllib.loads((each / "pyproject.toml").read_text())["project"]["name"]: each for each in PROJECTS}
+FIRST_PARTY = {each.name: each.folder for each in projects()}
 PACKAGES = ("abstractcore", "cli", "media", "packages", "plugins", "providers", "server")
 COMMAND = re.compile(
     r"(?:\bpip3? (?:install|download|wheel)|\buv add|\buv tool install|\bpipx install|\buvx)\b([^\n`|;&]*)"

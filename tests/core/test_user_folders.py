@@ -47,7 +47,7 @@ def test_folder_for_settings_is_the_one_that_platformdirs_finds(
         else:
             monkeypatch.setenv(name, value)
     try:
-        expected = platformdirs.user_config_path("abstractcore")
+        expected = platformdirs.user_config_path("abstractcore").expanduser()
     except RuntimeError:
         expected = Path("/nonexistent/.config/abstractcore")
     assert config_folder() == expected
