@@ -63,8 +63,8 @@ def test_wheel_contains_five_typed_packages_and_nothing_else(wheel: Path):
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
     assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
     licences = {name.partition(".dist-info/licenses/")[2] for name in names}
-    uplot = "server/abstractcore_server/dashboard/page/uplot.LICENSE"
-    assert licences - {""} == {"LICENSE", "catalogue/sources/NOTICE.md", uplot}
+    bundled = {f"server/abstractcore_server/{name}.LICENSE" for name in ("dashboard/page/uplot", "page/markdown-it")}
+    assert licences - {""} == {"LICENSE", "catalogue/sources/NOTICE.md", *bundled}
 
 
 @pytest.mark.process

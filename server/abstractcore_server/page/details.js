@@ -21,6 +21,19 @@ export function costOf(fields) {
   return Number(fields.cost) === 0 ? "free" : `$${fields.cost}`;
 }
 
+// What an answer cost, in a line.
+export function spendOf({ model, usage, cost, cost_reason, seconds }) {
+  const tokens = (count) => count?.toLocaleString("en") ?? "?";
+  const cached = usage.cached ? ` (${tokens(usage.cached)} cached)` : "";
+  const price = costOf({ cost, cost_reason });
+  return [
+    model,
+    `${tokens(usage.input)} tokens in${cached}, ${tokens(usage.output)} out`,
+    cost === null ? `cost ${price}` : price,
+    `${seconds.toFixed(2)} s`,
+  ].join(" · ");
+}
+
 function callFacts(fields, answer) {
   return {
     Model: fields.model,

@@ -13,13 +13,17 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-export function copyable(title, text) {
+export function copyButton(title, text) {
   const button = element("button", { type: "button", "aria-label": `Copy: ${title}` }, "Copy");
   button.hidden = !navigator.clipboard; // browsers have it on this machine and over HTTPS only
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
   });
-  const head = element("div", { class: "copied" }, element("h2", {}, title), button);
+  return button;
+}
+
+export function copyable(title, text) {
+  const head = element("div", { class: "copied" }, element("h2", {}, title), copyButton(title, text));
   return [head, element("pre", { tabindex: "0", role: "region", "aria-label": title }, text)];
 }

@@ -1,6 +1,7 @@
 // The messages of the conversation as they are shown.
 
 import { byId, element } from "./elements.js";
+import { MarkdownText } from "./markdown.js";
 import { figure, soundOf } from "./media.js";
 
 let fieldCount = 0;
@@ -10,7 +11,7 @@ export function addMessage(kind, who, text, previews = []) {
   const message = element(
     "article",
     { class: `message ${kind}`, "aria-label": who },
-    element("p", { class: "who", "aria-hidden": "true" }, who),
+    element("h2", { class: "who" }, who),
     text ? element("p", { class: "text" }, text) : null,
     ...previews,
   );
@@ -20,21 +21,36 @@ export function addMessage(kind, who, text, previews = []) {
 }
 
 export function addAnswer(model) {
-  const text = element("p", { class: "text" });
-  const thought = element("pre", { tabindex: "0" });
+  const text = new MarkdownText();
+  const calls = element("p", { class: "calls", hidden: "" });
+  const thought = element("pre", { tabindex: "0", role: "group", "aria-label": "Reasoning" });
   const reasoning = element("details", { hidden: "" }, element("summary", {}, "Reasoning"), thought);
-  const message = addMessage("assistant", model, "", [reasoning, text]);
+  const message = addMessage("assistant", model, "", [reasoning, text.element, calls]);
   message.setAttribute("aria-busy", "true");
+  const show = (answer) => {
+    const made = answer.calls.filter(Boolean).map((call) => `${call.name}(${call.arguments})`);
+    calls.textContent = made.join("\n");
+    calls.hidden = !made.length;
+    thought.textContent = answer.reasoning;
+    reasoning.hidden = !answer.reasoning;
+  };
+  const textOf = (answer) => answer.text || answer.transcript;
   return {
     update(answer) {
       const log = byId("log");
       const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-      const calls = answer.calls.filter(Boolean).map((call) => `${call.name}(${call.arguments})`);
-      text.textContent = [answer.text || answer.transcript, ...calls].filter(Boolean).join("\n");
-      thought.textContent = answer.reasoning;
-      reasoning.hidden = !answer.reasoning;
-      message.setAttribute("aria-busy", String(answer.finish === null));
-      if (isAtEnd) log.scrollTop = log.scrollHeight;
+      show(answer);
+      text.update(textOf(answer), () => {
+        if (isAtEnd) log.scrollTop = log.scrollHeight;
+      });
+    },
+    // Shows the whole answer; `words` say what it cost.
+    end(answer, words) {
+      show(answer);
+      text.end(textOf(answer));
+      if (words) message.append(element("p", { class: "spend" }, words));
+      message.setAttribute("aria-busy", "false");
+      message.scrollIntoView({ block: "end" });
     },
     // Shows files, and ends the message.
     files(sources, name) {
@@ -53,8 +69,13 @@ export function addAnswer(model) {
       message.setAttribute("aria-busy", "false");
     },
     remove(answer) {
-      if (answer?.text) this.note("The answer was cut off by an error.");
-      else message.remove();
+      if (answer?.text) {
+        this.end(answer);
+        this.note("The answer was cut off by an error.");
+      } else {
+        text.end("");
+        message.remove();
+      }
     },
     // Fields for the results of tool calls, which the next message sends; `onSend` is called by the button.
     resultFields(calls, onSend) {
@@ -70,6 +91,17 @@ export function addAnswer(model) {
       return { values: () => areas.map((area) => area.value.trim()), remove: () => all.remove() };
     },
   };
+}
+
+export function clearLog() {
+  byId("log").replaceChildren(byId("hint"));
+  byId("hint").hidden = false;
+}
+
+export function showNotice(words) {
+  const notice = element("p", { class: "notice muted" }, words);
+  byId("log").append(notice);
+  notice.scrollIntoView({ block: "end" });
 }
 
 export function showError(message) {

@@ -47,3 +47,8 @@ export function factsOf(response, seconds) {
     "Trace id": response.headers.get("x-abstractcore-trace-id"),
   };
 }
+
+// What something that was made cost, in a line.
+export function spendOfMade(facts) {
+  return [facts.Model, facts.Cost ?? "cost unknown", facts.Time].filter(Boolean).join(" · ");
+}

@@ -1,140 +1,54 @@
-// The playground: a conversation with a model of this server, what the server makes, and what happens in each call.
+// The playground: conversations with models of this server, what the server makes, and what happens in each call.
 
 import { Answer, PendingCalls } from "./answer.js";
-import { ApiError, listModels, post, stream } from "./api.js";
+import { ApiError, post, stream } from "./api.js";
+import { callOf, madeCallOf } from "./calls.js";
 import { programs, programsOfMade, shortened } from "./code.js";
-import { detailsOf, listOf } from "./details.js";
+import { Conversation, turnOf } from "./conversation.js";
+import { detailsOf, listOf, spendOf } from "./details.js";
 import { byId, copyable, element } from "./elements.js";
-import { Files, partOf, preview, Recorder } from "./files.js";
-import { addAnswer, addMessage, showError } from "./log.js";
-import { factsOf, MAKERS } from "./makers.js";
+import { Files, preview, Recorder } from "./files.js";
+import { KeptConversations } from "./kept.js";
+import { fileNameOf, save, showList } from "./list.js";
+import { addAnswer, addMessage, clearLog, showError, showNotice } from "./log.js";
+import { factsOf, spendOfMade } from "./makers.js";
 import { forgetFigures } from "./media.js";
+import { Models } from "./models.js";
+import { fieldValues, setFieldValues } from "./options.js";
+import { chooseView, watchTabs } from "./tabs.js";
 
 const LONGEST_EVENTS = 500;
-const MADE_FACTS = "default, a backend of the server, or BACKEND/MODEL";
+const STOPPED = "Stopped. What it has cost is not known here.";
 const WAITING = "Waiting for the answer.";
 const files = new Files(byId("files"), showError);
 const recorder = new Recorder(byId("record"), files, showError);
-let models = new Map();
-const modelNames = { answer: "default" };
-let kind = "answer";
-let areModalitiesChosen = false; // for the model, by the user
-let history = [];
+const kept = new KeptConversations(showNotice);
+const models = new Models();
+let conversation = new Conversation();
 let pending = null;
 let running = null;
 
 async function loadModels() {
   try {
-    const listed = await listModels(byId("key").value);
-    models = new Map(listed.map((model) => [model.id, model]));
-    showModels();
+    await models.load(byId("key").value);
   } catch (error) {
     askForKey(error);
     showError(explained(error));
   }
 }
 
-function showModels() {
-  const names = kind === "answer" ? [...models.keys()] : ["default"];
-  byId("models").replaceChildren(...names.map((name) => element("option", { value: name })));
-  showFacts();
-}
-
-function chooseKind() {
-  modelNames[kind] = byId("model").value;
-  kind = byId("kind").value;
-  byId("model").value = modelNames[kind] ?? "default";
-  byId("prompt").placeholder = MAKERS[kind]?.placeholder ?? "Message";
-  showModels();
-}
-
-function showFacts() {
-  if (kind !== "answer") {
-    byId("facts").textContent = MADE_FACTS;
-    return;
-  }
-  const model = models.get(byId("model").value);
-  const facts = [];
-  if (model?.context_length) facts.push(`${model.context_length.toLocaleString("en")} tokens of context`);
-  if (model) facts.push(`accepts ${model.architecture.input_modalities.join(", ")}`);
-  const made = (model?.architecture.output_modalities ?? []).filter((each) => each !== "text");
-  if (made.length) facts.push(`makes text, ${made.join(", ")}`);
-  if (!areModalitiesChosen) byId("modalities").value = made.length ? `text,${made[0]}` : "";
-  if (model?.pricing?.prompt) {
-    const price = (name) => `$${(Number(model.pricing[name]) * 1e6).toFixed(2)}`;
-    facts.push(`${price("prompt")} in, ${price("completion")} out per million tokens`);
-  }
-  byId("facts").textContent = facts.join(" · ");
-}
-
-function options() {
-  const text = (id) => byId(id).value.trim() || null;
-  const number = (id, what) => {
-    const value = text(id);
-    if (value !== null && Number.isNaN(Number(value))) throw new Error(`${what} is not a number: ${value}`);
-    return value === null ? null : Number(value);
-  };
-  let tools = null;
-  try {
-    tools = text("tools") && JSON.parse(text("tools"));
-  } catch (error) {
-    throw new Error(`The tools are not JSON: ${error.message}`);
-  }
-  if (tools !== null && !(Array.isArray(tools) && tools.every((tool) => tool !== null && typeof tool === "object"))) {
-    throw new Error('The tools are not a list of objects: write [{"type": "function", "function": {...}}].');
-  }
-  return {
-    system: text("system"),
-    policy: byId("policy").value,
-    temperature: number("temperature", "The temperature"),
-    most: number("most", "The number of tokens"),
-    voice: text("voice"),
-    modalities: byId("modalities").value.split(",").filter(Boolean),
-    tools,
-  };
-}
-
-function callOf(prompt, chosen) {
-  const given = options();
-  const content = chosen.length ? [...chosen.map(partOf), ...(prompt ? [{ type: "text", text: prompt }] : [])] : prompt;
-  const messages = [...(pending?.messages ?? []), ...(content ? [{ role: "user", content }] : [])];
-  const body = {
-    model: byId("model").value,
-    messages: [...(given.system ? [{ role: "system", content: given.system }] : []), ...history, ...messages],
-    ...(given.temperature === null ? {} : { temperature: given.temperature }),
-    ...(given.most === null ? {} : { max_tokens: given.most }),
-    ...(given.modalities.length ? { modalities: given.modalities } : {}),
-    ...(given.modalities.includes("audio") ? { audio: { voice: given.voice ?? "alloy", format: "pcm16" } } : {}),
-    ...(given.tools ? { tools: given.tools } : {}),
-    stream: true,
-    stream_options: { include_usage: true },
-    abstractcore: given.policy === "auto" ? {} : { media_policy: policyForAll(given.policy) },
-  };
-  return { model: body.model, prompt, files: chosen, options: given, body, messages };
-}
-
-function madeCallOf(prompt, chosen) {
-  if (chosen.length) throw new Error("Only an answer can be about files: remove them, or choose Answer.");
-  const maker = MAKERS[kind];
-  const model = byId("model").value;
-  const body = maker.body({ model, prompt, voice: options().voice });
-  return { kind, maker, model, prompt, files: [], path: maker.path, body };
-}
-
-function policyForAll(policy) {
-  return Object.fromEntries(["text", "image", "audio", "video", "document"].map((kind) => [kind, policy]));
-}
-
 async function send(event) {
   event.preventDefault();
   await files.ready;
   const prompt = byId("prompt").value.trim();
-  const isAnswer = kind === "answer";
+  const isAnswer = models.kind === "answer";
   const hasContent = prompt || (isAnswer && (files.chosen.length || pending?.areWritten));
   if (running || !hasContent) return;
   let call;
   try {
-    call = isAnswer ? callOf(prompt, files.chosen) : madeCallOf(prompt, files.chosen);
+    call = isAnswer
+      ? callOf(prompt, files.chosen, conversation.messages, pending?.messages ?? [])
+      : madeCallOf(models.kind, prompt, files.chosen);
   } catch (error) {
     showError(error.message);
     return;
@@ -147,7 +61,7 @@ async function send(event) {
   showRunning(true);
   byId("status").textContent = WAITING;
   try {
-    await (isAnswer ? answer(call, sent) : make(call, sent));
+    await (isAnswer ? answer(call, results, sent) : make(call, sent));
   } finally {
     running = null;
     showRunning(false);
@@ -155,10 +69,12 @@ async function send(event) {
   }
 }
 
-async function answer(call, sent) {
+async function answer(call, results, sent) {
   const received = new Answer();
-  const turns = history;
+  const asked = conversation;
+  const values = fieldValues();
   const shown = addAnswer(call.model);
+  const goOn = () => keepTurn(asked, turnOf(call, results, received), values, shown, received);
   showCode(programs(call, ...whereAndHow()));
   try {
     for await (const event of stream(call.body, byId("key").value, running.signal)) {
@@ -166,28 +82,40 @@ async function answer(call, sent) {
       shown.update(received);
     }
     byId("status").textContent = "The answer is complete.";
-    goOn(turns, call, received, shown);
+    goOn();
   } catch (error) {
     if (error.name === "AbortError") {
-      if (received.messages.length) goOn(turns, call, received, shown);
-      shown.note("Stopped.");
+      if (received.messages.length) goOn();
+      else shown.end(received);
+      shown.note(STOPPED);
     } else {
       shown.remove(received);
-      failed(error, call, sent);
+      if (asked === conversation) failed(error, call, sent);
     }
   } finally {
-    byId("details").replaceChildren(...detailsOf(received, call));
-    showExchange(call, received);
+    if (asked === conversation) {
+      byId("details").replaceChildren(...detailsOf(received, call));
+      showExchange(call, received);
+    }
   }
 }
 
-// Keeps a turn. The fields for results are those of the last answer only.
-function goOn(turns, call, received, shown) {
+function keepTurn(asked, turn, values, shown, received) {
+  shown.end(received, turn.answer.spend && spendOf(turn.answer.spend));
   shown.filesOf(received);
-  turns.push(...call.messages, ...received.messages);
-  if (turns !== history) return; // a new conversation was begun meanwhile
+  asked.options = values;
+  asked.add(turn);
+  if (!asked.isRemoved) kept.keep(asked);
+  if (asked === conversation) {
+    kept.openId = asked.id;
+    awaitResults(turn.answer.calls, shown);
+  }
+  listConversations();
+}
+
+// The fields for results are those of the last answer only.
+function awaitResults(calls, shown) {
   pending?.fields.remove();
-  const calls = received.completeCalls;
   pending = calls.length ? new PendingCalls(calls, shown.resultFields(calls, send)) : null;
 }
 
@@ -196,8 +124,10 @@ async function make(call, sent) {
   const began = performance.now();
   try {
     const response = await post(call.path, call.body, byId("key").value, running.signal);
-    shown.files(await call.maker.files(response), call.kind);
+    const made = await call.maker.files(response);
     const facts = factsOf(response, (performance.now() - began) / 1000);
+    shown.end(new Answer(), spendOfMade(facts));
+    shown.files(made, call.kind);
     byId("status").textContent = "The result is complete.";
     byId("details").replaceChildren(element("h2", {}, "Call"), listOf(facts));
     byId("exchange").replaceChildren(
@@ -207,7 +137,8 @@ async function make(call, sent) {
     showCode(programsOfMade(call, facts.Model ?? call.model, ...whereAndHow()));
   } catch (error) {
     if (error.name === "AbortError") {
-      shown.note("Stopped.");
+      shown.end(new Answer());
+      shown.note(STOPPED);
     } else {
       shown.remove();
       failed(error, call, sent);
@@ -264,33 +195,80 @@ function explained(error) {
   return error.message;
 }
 
-function reset() {
+// Shows a conversation: a new one, or one that was kept.
+function openConversation(chosen = new Conversation()) {
   running?.abort();
-  history = [];
+  conversation = chosen;
+  kept.openId = chosen.id;
   pending = null;
   files.take();
   forgetFigures();
-  byId("log").replaceChildren(byId("hint"));
-  byId("hint").hidden = false;
-  byId("prompt").focus();
-}
-
-function choose(tab) {
-  for (const each of document.querySelectorAll("[role=tab]")) {
-    const isChosen = each === tab;
-    each.setAttribute("aria-selected", String(isChosen));
-    each.tabIndex = isChosen ? 0 : -1;
-    byId(each.getAttribute("aria-controls")).hidden = !isChosen;
+  clearLog();
+  if (chosen.turns.length) {
+    byId("kind").value = "answer";
+    models.chooseKind();
+    setFieldValues(chosen.options);
+    models.areModalitiesChosen = true;
+    models.showFacts();
+    chosen.turns.forEach(showTurn);
   }
+  listConversations();
 }
 
-function moveInTabs(event) {
-  const tabs = [...document.querySelectorAll("[role=tab]")];
-  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!step) return;
-  const next = tabs[(tabs.indexOf(event.target) + step + tabs.length) % tabs.length];
-  choose(next);
-  next.focus();
+function showTurn({ asked, answer }, index, turns) {
+  const names = asked.files.map((name) => element("p", { class: "muted" }, `${name}: its name only is kept`));
+  addMessage("user", "You", asked.text, names);
+  const shown = addAnswer(answer.model);
+  shown.end(answer, answer.spend && spendOf(answer.spend));
+  for (const name of answer.made) shown.note(`${name}: not kept`);
+  if (answer.isStopped) shown.note(STOPPED);
+  if (index === turns.length - 1) awaitResults(answer.calls, shown);
+}
+
+function listConversations() {
+  showList(kept.all(), conversation, (id) => {
+    if (id !== conversation.id) openConversation(kept.read(id) ?? undefined);
+    chooseView("chat");
+  });
+  byId("remove-all").disabled = kept.ids().length === 0;
+}
+
+function watchConversations() {
+  byId("reset").addEventListener("click", () => {
+    openConversation();
+    chooseView("chat");
+    byId("prompt").focus();
+  });
+  byId("name").addEventListener("change", () => {
+    conversation.title = byId("name").value.trim() || conversation.title;
+    kept.keep(conversation);
+    listConversations();
+  });
+  byId("save-markdown").addEventListener("click", () => saveAs("md", "text/markdown", conversation.toMarkdown()));
+  byId("save-json").addEventListener("click", () =>
+    saveAs("json", "application/json", JSON.stringify(conversation.toOpenAI(), null, 2)),
+  );
+  byId("remove").addEventListener("click", () => {
+    if (!confirm(`Remove “${conversation.title}”? It cannot be brought back.`)) return;
+    conversation.isRemoved = true; // its answer, which ends now, does not bring it back
+    kept.remove(conversation.id);
+    openConversation();
+  });
+  byId("remove-all").addEventListener("click", () => {
+    if (!confirm("Remove all conversations of this browser? They cannot be brought back.")) return;
+    conversation.isRemoved = true;
+    kept.removeAll();
+    openConversation();
+  });
+  kept.onChange((id) => {
+    const isOpen = id === conversation.id && !running;
+    if (isOpen) openConversation(kept.read(id) ?? undefined);
+    else listConversations();
+  });
+}
+
+function saveAs(extension, type, text) {
+  save(`${fileNameOf(conversation.title)}.${extension}`, type, text);
 }
 
 function watchDrops(area) {
@@ -313,26 +291,19 @@ byId("prompt").addEventListener("keydown", (event) => {
 });
 byId("prompt").addEventListener("paste", (event) => files.add(event.clipboardData.files));
 byId("stop").addEventListener("click", () => running?.abort());
-byId("reset").addEventListener("click", reset);
 byId("attach").addEventListener("click", () => byId("picker").click());
 byId("picker").addEventListener("change", (event) => {
   files.add(event.target.files);
   event.target.value = "";
 });
 byId("record").addEventListener("click", () => recorder.toggle());
-byId("kind").addEventListener("change", chooseKind);
-byId("model").addEventListener("input", () => {
-  areModalitiesChosen = false;
-  showFacts();
-});
-byId("modalities").addEventListener("change", () => {
-  areModalitiesChosen = true;
-});
 byId("key-field").addEventListener("submit", (event) => {
   event.preventDefault();
   loadModels();
 });
-for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => choose(tab));
-document.querySelector("[role=tablist]").addEventListener("keydown", moveInTabs);
+watchTabs();
+watchConversations();
 watchDrops(document.body);
 loadModels();
+openConversation(kept.read(kept.openId) ?? undefined);
+kept.reportLosses();

@@ -5,17 +5,14 @@ from __future__ import annotations
 import base64
 import io
 import json
-import shutil
 import threading
 import wave
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Route, expect
 
 from abstractcore import (
     AudioPart,
@@ -32,77 +29,15 @@ from abstractcore_server import ServerSettings, Settings
 from abstractcore_server.access.admission import FixedKeys
 from abstractcore_server.routes import ROUTES
 from tests.chaos_server import PATIENCE_SECONDS, answer
-from tests.node_packages import installed
+from tests.server.page.browsing import IN_CHROMIUM, MEDIA, TABS, Opened, opened_at
+from tests.server.page.markdown import SAMPLE
 from tests.server.serving import Served, serving
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.process,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"),
-]
+pytestmark = IN_CHROMIUM
 KEY = "a-key-that-no-program-shows"
-MILLISECONDS = 4 * PATIENCE_SECONDS * 1000  # the first image that is read loads models: long on a busy machine
-MEDIA = Path(__file__).parents[2] / "media/files"
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 PNG = (MEDIA / "small.png").read_bytes()
 SAMPLES = b"\0\1" * 2400
-
-
-@dataclass
-class Opened:
-    """The page of a server in a browser, and what it did: messages of its console, and addresses that it asked."""
-
-    page: Page
-    messages: list[str] = field(default_factory=list[str])
-    asked: list[str] = field(default_factory=list[str])
-
-    def ask(self, prompt: str, *files: Path) -> None:
-        """Chooses files, writes a message, and sends both."""
-        if files:
-            self.page.set_input_files("#picker", list(files))
-        self.page.get_by_label("Message", exact=True).fill(prompt)
-        self.page.get_by_role("button", name="Send", exact=True).click()
-
-    def tab(self, name: str) -> str:
-        """Opens a tab; returns its text."""
-        self.page.get_by_role("tab", name=name).click()
-        return self.page.get_by_role("tabpanel").inner_text()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser whose microphone is Chromium's own device for tests, which beeps."""
-    expect.set_options(timeout=MILLISECONDS)
-    arguments = ["--no-sandbox", "--use-fake-device-for-media-stream"]
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield launched
-        launched.close()
-
-
-def axe_program() -> str:
-    return (installed(Path(__file__).parent / "node") / "node_modules/axe-core/axe.min.js").read_text("utf-8")
-
-
-def opened_at(url: str, browser: Browser, **context: Any) -> Opened:
-    page = browser.new_context(**context).new_page()
-    page.set_default_timeout(MILLISECONDS)
-    opened = Opened(page)
-    page.on("console", lambda message: opened.messages.append(message.text))
-    page.on("pageerror", lambda error: opened.messages.append(str(error)))
-    page.on("request", lambda request: opened.asked.append(request.url))
-    page.goto(url)
-    return opened
-
-
-@pytest.fixture
-def opened(served: Served, browser: Browser) -> Iterator[Opened]:
-    opened = opened_at(served.url, browser)
-    opened.page.get_by_label("Model", exact=True).fill("scripted")
-    yield opened
-    opened.page.context.close()
-    assert opened.messages == []
-    assert [url for url in opened.asked if not url.startswith((f"{served.url}/", "data:", "blob:"))] == []
 
 
 def test_answer_is_streamed_and_the_conversation_goes_on(served: Served, opened: Opened):
@@ -471,7 +406,9 @@ def test_key_is_asked_for_and_shown_nowhere(browser: Browser):
         assert "$ABSTRACTCORE_KEY" in shown
         assert 'os.environ["ABSTRACTCORE_KEY"]' in shown
         assert KEY not in shown + opened.page.content() + "".join(opened.asked)
-        assert opened.page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
+        kept = opened.page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+        assert "Hello." in kept
+        assert KEY not in kept
         opened.page.context.close()
 
 
@@ -498,23 +435,25 @@ def test_tabs_are_moved_through_by_keys(opened: Opened):
     expect(opened.page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
-def test_page_is_accessible(served: Served, browser: Browser, scheme: str, width: int):
-    opened = opened_at(served.url, browser, color_scheme=scheme, viewport={"width": width, "height": 800})
+@pytest.mark.parametrize("size", [(1280, 800), (390, 780), (320, 640)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_is_accessible(served: Served, browser: Browser, scheme: Any, size: tuple[int, int]):
+    width, height = size
+    opened = opened_at(served.url, browser, color_scheme=scheme, viewport={"width": width, "height": height})
     opened.page.get_by_label("Model", exact=True).fill("scripted")
-    served.script(ScriptedReply.text("A page.", reasoning="It has text.") + ScriptedReply.tool_call("weather"))
+    served.script(ScriptedReply.text(SAMPLE, reasoning="It has text.") + ScriptedReply.tool_call("weather"))
     opened.ask("What is it?", MEDIA / "scanned_page.png")
-    expect(opened.page.locator(".decision").first).to_be_visible()
+    expect(opened.page.locator(".spend")).to_be_visible()
     served.vendor.script(answer({"created": 1, "data": [{"b64_json": base64.b64encode(PNG).decode()}]}))
     made(opened, "Image", "openai/gpt-image-1")
-    opened.page.evaluate(axe_program())
-    for name in ("Details", "Options", "Exchange", "Code"):
-        opened.tab(name)
-        found = opened.page.evaluate("axe.run(document)")
-        violations = [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]]
-        assert violations == [], name
-    width_of_page: int = opened.page.evaluate("document.documentElement.scrollWidth")
-    assert width_of_page <= width
+    for view in ("Chat", "Conversations"):
+        opened.view(view)
+        assert opened.violations() == [], view
+    for tab in TABS:
+        opened.tab(tab)
+        assert opened.violations() == [], tab
+        width_of_page: int = opened.page.evaluate("document.documentElement.scrollWidth")
+        assert width_of_page <= width
     opened.page.context.close()
 
 
@@ -541,8 +480,7 @@ def test_docs_list_every_route(served: Served, browser: Browser):
     opened = opened_at(f"{served.url}/docs", browser)
     paths = opened.page.locator("table").first.locator("td:first-child code").all_inner_texts()
     assert paths == [route.path for route in ROUTES]
-    opened.page.evaluate(axe_program())
-    assert [each["id"] for each in opened.page.evaluate("axe.run(document)")["violations"]] == []
+    assert opened.violations() == []
     assert opened.messages == []
     opened.page.context.close()
 
