@@ -12,7 +12,6 @@ from typer.core import TyperGroup
 
 from abstractcore import __version__
 
-from . import completing
 from . import parameters as given
 from .configuration_commands import config
 from .mcp_commands import mcp
@@ -202,7 +201,12 @@ def chat(
     connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
     converse(
         ChatArguments(
-            connection, ToolArguments(tuple(tool or ()), yes, max_rounds), system, session, tuple(media or ()), continues
+            connection,
+            ToolArguments(tuple(tool or ()), yes, max_rounds),
+            system,
+            session,
+            tuple(media or ()),
+            continues,
         )
     )
 

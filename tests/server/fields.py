@@ -1,5 +1,6 @@
-"""Writes the tables of fields in docs/server-fields.md: what the server does with each field of each route. `python -m` runs
-it.
+"""Writes the tables of fields in docs/server-fields.md: what the server does with each field of each route.
+
+`python -m` runs it.
 
 The fields are those of the vendors' client packages and of the listed API references, each with a value that is not its
 default.

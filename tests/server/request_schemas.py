@@ -1,8 +1,8 @@
 """Writes the schemas of requests, request_schemas.json of the server, which `/openapi.json` and `/docs` show.
 `python -m` runs it.
 
-The fields of calls are those of docs/server-fields.md, with what the server does with them. Their values are described by the
-vendors: a field has an example, and a type only if the server reads it itself.
+The fields of calls are those of docs/server-fields.md, with what the server does with them. Their values are described
+by the vendors: a field has an example, and a type only if the server reads it itself.
 """
 
 from __future__ import annotations
