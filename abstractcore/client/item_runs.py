@@ -188,16 +188,17 @@ def _read(item: object, position: int) -> tuple[str | None, CallRequest]:
     """Returns the prompt of an item and its options; raises `InvalidInputError`."""
     if isinstance(item, str):
         return item, {}
-    if isinstance(item, tuple) and len(pair := cast("tuple[object, ...]", item)) == 2:
+    pair = cast("tuple[object, ...]", item) if isinstance(item, tuple) else ()
+    if len(pair) == 2:
         prompt, options = pair
         if isinstance(prompt, str | None) and isinstance(options, Mapping):
             return prompt, cast("CallRequest", options)
-    message = f"expected a prompt, or a prompt and a mapping of options, got {shown(item)}"
+    message = f"expected a prompt, or a prompt and a mapping of options, got {shown(cast('object', item))}"
     raise InvalidInputError(message, path=f"items[{position}]", hint=_ITEM_HINT)
 
 
 def checked_items(items: Any, *, sync: bool) -> Any:
-    """Returns the items; raises `InvalidInputError` for what is no list of prompts, or an async one in sync calls."""
+    """Returns the items; raises `InvalidInputError` for what is not a list of prompts, or async in sync calls."""
     kinds = Iterable if sync else (Iterable, AsyncIterable)
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, kinds):
         message = f"expected a list of prompts, or another iterable, got {shown(cast(object, items))}"

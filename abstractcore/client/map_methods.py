@@ -128,8 +128,8 @@ class MapMethods:
 
         def request_of(prompt: str | None, own: CallRequest) -> PreparedRequest:
             both: Mapping[str, Any] = {**request, **own}
-            if request.get("options") and own.get("options"):
-                both = {**both, "options": {**(request["options"] or {}), **(own["options"] or {})}}
+            if (shared := request.get("options")) and (own_options := own.get("options")):
+                both = {**both, "options": {**shared, **own_options}}
             return self._preparer.request(prompt, response_model, cast("CallRequest", both), self)
 
         of_all = cast("CallRequest", {name: each for name, each in request.items() if name != _OF_EACH})

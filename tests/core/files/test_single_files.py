@@ -153,7 +153,11 @@ def test_no_files_are_none(nothing: Any):
     assert len(outcome("LLM.build", nothing)[0].messages[0].parts) == 1
 
 
-@pytest.mark.parametrize("wrong", [5, {"type": "image_url"}, {"a.pdf"}, iter(["a.pdf"]), True, Path], ids=repr)
+@pytest.mark.parametrize(
+    "wrong",
+    [5, {"type": "image_url"}, {"a.pdf"}, iter(["a.pdf"]), True, Path],
+    ids=["number", "mapping", "set", "iterator", "bool", "class"],
+)
 def test_what_is_no_file_is_refused_with_an_example(wrong: Any):
     with pytest.raises(InvalidInputError, match=r"expected a file or a list of files, got \w+.*media='report.pdf'"):
         model().build("hi", media=wrong)
