@@ -31,7 +31,6 @@ def draw(folder: Path, *, everything: bool) -> None:
     """Writes the picture; with `everything` also those of a dark and of a narrow screen, with each of its views."""
     with serving() as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        conversation(browser, served.url).context.close()  # the first call loads the models
         page = conversation(browser, served.url)
         for scheme, width, height in SHOTS if everything else SHOTS[:1]:
             page.emulate_media(color_scheme=scheme)
@@ -47,9 +46,6 @@ def conversation(browser: Browser, url: str) -> Page:
     opened = opened_at(url, browser)
     expect.set_options(timeout=MILLISECONDS)
     opened.page.get_by_label("Model", exact=True).fill("default")
-    opened.tab("Options")
-    opened.page.get_by_label("Temperature").fill("0")
-    opened.tab("Details")
     opened.ask(QUESTION, RECORDING)
     expect(opened.page.locator(".spend")).to_be_visible()
     opened.page.get_by_text("What was sent").click()
