@@ -44,7 +44,7 @@ export class Answer {
 
   // The messages with which a conversation goes on. The API has no images in answers: they go back as the user's.
   get messages() {
-    const content = this.text || this.transcript || null;
+    const content = this.text || this.transcript;
     const calls = this.completeCalls.map(({ id, name, arguments: given }) => ({
       id,
       type: "function",
@@ -52,7 +52,9 @@ export class Answer {
     }));
     const images = calls.length ? [] : this.images.filter((url) => url.startsWith("data:"));
     const messages = [];
-    if (content || calls.length) messages.push({ role: "assistant", content, ...(calls.length ? { tool_calls: calls } : {}) });
+    if (content || calls.length) {
+      messages.push({ role: "assistant", ...(content ? { content } : {}), ...(calls.length ? { tool_calls: calls } : {}) });
+    }
     if (images.length) messages.push({ role: "user", content: images.map((url) => ({ type: "image_url", image_url: { url } })) });
     return messages;
   }

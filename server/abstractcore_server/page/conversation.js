@@ -107,6 +107,8 @@ function titleOf({ text, files }) {
 function withoutFiles({ asked, messages }) {
   const names = [...asked.files];
   const kept = (part) =>
-    part.type === "text" ? part : { type: "text", text: `[The file ${names.shift() ?? "image"} is not part of this conversation any more.]` };
-  return messages.map((message) => (Array.isArray(message.content) ? { ...message, content: message.content.map(kept) } : message));
+    part.type === "text" ? part.text : `[The file ${names.shift() ?? "image"} is not part of this conversation any more.]`;
+  return messages.map((message) =>
+    Array.isArray(message.content) ? { ...message, content: message.content.map(kept).join("\n") } : message,
+  );
 }

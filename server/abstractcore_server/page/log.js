@@ -34,7 +34,7 @@ export function addAnswer(model) {
     thought.textContent = answer.reasoning;
     reasoning.hidden = !answer.reasoning;
   };
-  const textOf = (answer) => answer.text || answer.transcript;
+  const textOf = (answer) => answer.text || answer.transcript || ""; // kept answers have no transcript
   return {
     update(answer) {
       const log = byId("log");

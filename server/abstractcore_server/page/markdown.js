@@ -36,7 +36,9 @@ export class MarkdownText {
     clearTimeout(this.wanted);
     this.wanted = 0;
     this.text = withoutReturns(text);
-    if (!this.isPlain && Object.keys(this.env.references ?? {}).length) this.forget(); // they count for the text before them, too
+    this.draw();
+    if (this.isPlain || !Object.keys(this.env.references ?? {}).length) return;
+    this.forget(); // definitions count for the text before them, too
     this.draw();
   }
 

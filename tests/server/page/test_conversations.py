@@ -69,7 +69,7 @@ def test_conversation_survives_a_reload_and_goes_on(served: Served, opened: Open
     answered(opened, 3)
     system, first, *others = served.calls[-1].messages
     assert system.text == "Be brief."
-    assert first.text == f"{NOT_KEPT}What is it?"
+    assert first.text == f"{NOT_KEPT}\nWhat is it?"
     assert [message.text for message in others] == ["A **square**.", "Its colour?", "Red.", "Really?"]
 
 

@@ -51,7 +51,7 @@ STREAMED = """async (text) => {
     whole.end(text);
     const streamed = new MarkdownText();
     for (let end = 1; end <= text.length; end += 1) {
-        streamed.text = text.slice(0, end);
+        streamed.update(text.slice(0, end));
         streamed.draw();
     }
     streamed.end(text);
