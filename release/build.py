@@ -97,11 +97,12 @@ def check(files: Sequence[Path]) -> None:
 
 def _check_metadata(wheel: Path) -> None:
     """Checks what an index would refuse, and that its page would have a text."""
-    with zipfile.ZipFile(wheel) as archive:
-        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        content = archive.read(name)
     try:
-        metadata = Metadata.from_email(content)
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            metadata = Metadata.from_email(archive.read(name))
+    except zipfile.BadZipFile as error:
+        raise ReleaseError(f"{wheel.name} is damaged: {error}") from error
     except ExceptionGroup as error:
         raise ReleaseError(f"{wheel.name}: {'; '.join(map(str, error.exceptions))}") from error
     if metadata.description_content_type != "text/markdown" or not metadata.description:
