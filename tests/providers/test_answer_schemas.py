@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from abstractcore import UnsupportedOptionError
 from abstractcore.engine.lowering.output import instruction
 from abstractcore.schema import CallWarning, Message, ModelCall, OutputMode, OutputSchema
+from tests.providers.operations import has_chat
 from tests.providers.sessions import lowered
 from tests.providers.vendors.test_lowering import PROVIDERS, session
 
@@ -116,7 +117,7 @@ KINDS = {
 MODES: tuple[OutputMode | None, ...] = (None, "native", "tool", "prompted")
 OTHERS = ("scripted", "local", "openai-compatible")
 """Providers whose model is in this program, or whose rules are those of another one here."""
-NAMES = sorted(set(PROVIDERS) - set(OTHERS))
+NAMES = sorted(name for name in set(PROVIDERS) - set(OTHERS) if has_chat(session(name, "mine")))
 
 
 def call_of(provider: str, kind: str, **fields: Any) -> ModelCall:
