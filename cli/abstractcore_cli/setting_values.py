@@ -64,7 +64,7 @@ def unset_value(name: str, *, as_json: bool) -> None:
 def _names(name: str) -> tuple[str, ...]:
     names = _SHORT.get(name) or tuple(name.split("."))
     if len(names) < 2 or not all(map(_BARE.fullmatch, names)):
-        hint = f"Write {', '.join(_SHORT)}, or a name as in llm.fast.model or providers.ollama.base_url."
+        hint = f"Write {', '.join(_SHORT)}, or a name as in llm.fast.model or llm.fast.options.seed."
         raise abstractcore.InvalidInputError(f"{shown(name)} is not the name of a setting", path="NAME", hint=hint)
     return names
 
