@@ -142,7 +142,7 @@ def ask(
 
         git diff | abstractcore ask "Write a commit message for this."
 
-        abstractcore ask -f receipt.jpg --schema shop:Receipt "What was bought?" | jq .total
+        abstractcore ask -f receipt.jpg --schema shop:Receipt "What was bought?"
 
         abstractcore ask -c "And in euros?"
 

@@ -60,7 +60,11 @@ def unset_value(
 ) -> None:
     """Remove a value from the file.
 
-    abstractcore config unset model
+    A table that is empty then is removed too.
+
+        abstractcore config unset model
+
+        abstractcore config unset llm.fast.options.temperature
     """
     from .setting_values import unset_value
 

@@ -123,7 +123,7 @@ def _embedded(
     ):
         batches.append(batch)
         done += len(batch)
-        on_progress(CallProgress(f"{done:,} of {len(texts):,} texts embedded", done, len(texts)))
+        on_progress(CallProgress(done, len(texts), f"{done:,} of {len(texts):,} texts embedded"))
     return FileVectors(tuple(batches))
 
 

@@ -33,12 +33,10 @@ def set_value(name: str, value: str, *, as_json: bool) -> None:
     with reported(as_json=as_json):
         names, new = _names(name), _value(value)
         path, text = _file()
-        if names[0] == "llm" and names[-1] == "model":
-            _check_model(value)
         changed = with_value(text, names, new)
         if changed is None:
             raise abstractcore.ConfigurationError(f"{name} cannot be set in a line of {path}", hint=_EDIT)
-        _write(path, changed)
+        _write(path, changed, checked_llm=names[1] if names[0] == "llm" else None)
         if as_json:
             write(json_line({"path": str(path), "name": ".".join(names), "value": new, "exit_code": 0}))
         else:
@@ -66,7 +64,7 @@ def unset_value(name: str, *, as_json: bool) -> None:
 def _names(name: str) -> tuple[str, ...]:
     names = _SHORT.get(name) or tuple(name.split("."))
     if len(names) < 2 or not all(map(_BARE.fullmatch, names)):
-        hint = f"Write {', '.join(_SHORT)}, or a name as in llm.fast.model or providers.ollama.base_url."
+        hint = f"Write {', '.join(_SHORT)}, or a name as in llm.fast.model or llm.fast.options.seed."
         raise abstractcore.InvalidInputError(f"{shown(name)} is not the name of a setting", path="NAME", hint=hint)
     return names
 
@@ -83,13 +81,15 @@ def _value(text: str) -> Any:
     return value
 
 
-def _check_model(value: str) -> None:
-    """Raises the error of a model that cannot be created; a missing key is not one."""
-    services = abstractcore.Services(registry=registry())
+def _check_llm(name: str, path: Path) -> None:
+    """Raises the error of an LLM of a configuration that cannot be created; a missing key is not one."""
+    environment = {**os.environ, "ABSTRACTCORE_CONFIG": str(path)}
+    services = abstractcore.Services(registry=registry(), environment=environment)
     try:
-        abstractcore.create_llm(value, services=services).close()
+        abstractcore.create_llm(name, services=services).close()
     except _FOLLOWS as error:
-        note(f"warning: {error.message.rstrip('.')}")
+        vendor = f"{error.provider}: " if error.provider else ""
+        note(f"warning: {vendor}{error.message}")
     finally:
         services.close()
 
@@ -104,7 +104,8 @@ def _file() -> tuple[Path, str]:
 
 
 def with_value(text: str, names: Sequence[str], value: Any) -> str | None:
-    """Returns a TOML text with a value set, or removed if it is None. Comments and all other lines stay.
+    """Returns a TOML text with a value set, or removed if it is None, with the tables that are empty then. Comments and
+    all other lines stay.
 
     Returns None if that takes more than one line, as of a value that is in an inline table.
     """
@@ -116,7 +117,9 @@ def with_value(text: str, names: Sequence[str], value: Any) -> str | None:
     key = f"{names[-1]} = {_toml(value)}\n"
     if at is not None:
         place, written = at
-        lines[place : place + 1] = [] if value is None else [f"{written} = {_toml(value)}\n"]
+        lines[place] = "" if value is None else f"{written} = {_toml(value)}\n"
+        for header in _empty_tables(expected, names, places):
+            lines[header] = ""
     elif table is not None:
         lines.insert(table[0] + 1, key)
     else:
@@ -129,6 +132,14 @@ def with_value(text: str, names: Sequence[str], value: Any) -> str | None:
         return changed if tomllib.loads(changed) == expected else None
     except tomllib.TOMLDecodeError:
         return None
+
+
+def _empty_tables(
+    document: Mapping[str, Any], names: Sequence[str], places: Mapping[Any, tuple[int, str]]
+) -> list[int]:
+    """Returns the places of the headers of tables around a value that are not in a document any more."""
+    around = [tuple(names[:count]) for count in range(1, len(names))]
+    return [places["[]", *each][0] for each in around if ("[]", *each) in places and _found(document, each) is None]
 
 
 def _places(lines: Sequence[str]) -> Iterator[tuple[tuple[str, ...], tuple[int, str]]]:
@@ -164,17 +175,20 @@ def _found(document: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _put(document: dict[str, Any], names: Sequence[str], value: Any) -> None:
-    """Sets a value in a document, or removes it if it is None."""
-    inner = document
+    """Sets a value in a document, or removes it if it is None, with the tables that are empty then."""
+    inner, tables = document, [document]
     for name in names[:-1]:
         below = inner.setdefault(name, {})
         if not isinstance(below, dict):
             inner[name] = below = dict[str, Any]()
         inner = cast("dict[str, Any]", below)
-    if value is None:
-        inner.pop(names[-1], None)
-    else:
+        tables.append(inner)
+    if value is not None:
         inner[names[-1]] = value
+        return
+    for table, name in zip(reversed(tables), reversed(names), strict=True):
+        if not table.get(name) or table is inner:
+            table.pop(name, None)
 
 
 def _toml(value: Any) -> str:
@@ -182,14 +196,16 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _write(path: Path, text: str) -> None:
-    """Writes the file, unless it would not be valid: then the error names its line."""
+def _write(path: Path, text: str, checked_llm: str | None = None) -> None:
+    """Writes the file, unless it or an LLM of it would not be valid: then the error names its line."""
     plugins = registry()
     trial = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(trial, text.encode())
         read_configuration(trial, plugins.media_handlers, plugins.providers)
+        if checked_llm is not None:
+            _check_llm(checked_llm, trial)
         write_whole(path, text.encode())
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}"

@@ -86,7 +86,7 @@ def _text(given: str | None) -> str:
     """Returns the text to be spoken: of stdin, of a file, or the argument itself."""
     if given is None or given == "-":
         text = piped_text("Pass the name of a text file, or the text itself.")
-        if text is None:
+        if not text.strip():
             hint = 'Write abstractcore speak "TEXT", name a text file, or pipe text in.'
             raise abstractcore.InvalidInputError("no text given.", hint=hint)
         return text

@@ -46,6 +46,21 @@ def test_only_the_line_of_the_value_changes(text, changed):
     assert found is None or tomllib.loads(found)["llm"]["default"]["model"] == "x"
 
 
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ('# mine\n[llm.default]\nmodel = "x"\n', "# mine\n"),
+        ('[llm]\ndefault.model = "x"\n', ""),
+        ('[llm.a]\nmodel = "a"\n[llm.default]\nmodel = "x"\n', '[llm.a]\nmodel = "a"\n'),
+        ('[llm.default]\nmodel = "x"\noptions.seed = 1\n', "[llm.default]\noptions.seed = 1\n"),
+        ('llm = { default = { model = "x" } }\n', ""),
+        ('llm = { default = { model = "x" }, a = { model = "a" } }\n', None),
+    ],
+)
+def test_removed_value_takes_empty_tables_along(text, changed):
+    assert with_value(text, MODEL, None) == changed
+
+
 @pytest.mark.parametrize("value", ['a "b" \\ ü \x7f', 0.5, 7, True, ["a", "b"]])
 def test_value_is_read_as_it_was_set(value):
     text = with_value("", ("llm", "a", "options", "b"), value)
@@ -64,9 +79,7 @@ def test_default_model_is_set_used_shown_and_unset(file: Path):
     found = json.loads(CliRunner().invoke(app, ["config", "show", "--json"]).stdout)["settings"]
     assert ("llm.default.model", "ann") in [(each["name"], each["value"]) for each in found]
     assert json.loads(config("unset", "model", "--json").stdout)["value"] is None
-    assert (
-        "default" not in tomllib.loads(file.read_text())["llm"] or not tomllib.loads(file.read_text())["llm"]["default"]
-    )
+    assert list(tomllib.loads(file.read_text())["llm"]) == ["ann"]
     again = config("unset", "model")
     assert again.exit_code == 2
     assert "model is not set" in again.stderr
@@ -78,7 +91,7 @@ def test_default_model_is_set_used_shown_and_unset(file: Path):
     [
         (("model", "opnai/gpt-5"), "Did you mean openai"),
         (("modle", "x"), "is not the name of a setting"),
-        (("llm.default.options.temprature", "1"), "temprature"),
+        (("llm.fast.options.temperature", "1"), "llm.fast.model: `model` is required"),
         (("providers.ollama.api_key", "secret-12345"), "api_key"),
         (("llm.default", '{"model": "x"}'), "is not a value of a setting"),
     ],
@@ -89,6 +102,14 @@ def test_wrong_value_is_not_written(file: Path, arguments, message):
     assert message in result.stderr
     assert "secret-12345" not in result.stderr
     assert not file.exists()
+
+
+def test_option_that_a_model_has_not_is_not_written(file: Path):
+    assert config("set", "llm.fast.model", "ollama/llama").exit_code == 0
+    before = file.read_bytes()
+    result = config("set", "llm.fast.options.temprature", "1")
+    assert (result.exit_code, file.read_bytes()) == (2, before)
+    assert "Did you mean temperature?" in result.stderr
 
 
 def test_model_without_a_key_is_set_with_a_warning(file: Path, monkeypatch):

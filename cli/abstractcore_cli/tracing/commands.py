@@ -306,9 +306,9 @@ def list_logs(
 
     Questions are kept while ABSTRACTCORE_TRACES is set to "full".
 
-        abstractcore logs -n 20
+        abstractcore logs list -n 20
 
-        abstractcore logs invoice --since 7d
+        abstractcore logs list invoice --since 7d
     """
     from .logs import show_logs
     from .stores import CallChoice
@@ -321,7 +321,11 @@ def list_logs(
 def show_log(trace: _Id, store: _Store = None, as_json: Json = False) -> None:
     """Show a question with all that was done for it, as `abstractcore traces show` does.
 
-    abstractcore logs show call-1a2b
+    The id is in the first column of `abstractcore logs`.
+
+        abstractcore logs show call-1a2b
+
+        abstractcore logs show call-1a2b --json
     """
     from .trees import show_trace
 

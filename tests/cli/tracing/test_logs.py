@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def place(tmp_path: Path) -> str:
     """The path of a database with two questions, the first of which was answered after a tool had run."""
     path = str(tmp_path / "traces.db")
     replies = [ModelReply((ToolCall("c", "look"),)), "Rain,\nall day.", "An invoice."]
-    with TraceStore(path) as store:
+    with closing(TraceStore(path)) as store:
         services = Services()
         with store.keep_for(services.records, "full"):
             llm = create_llm("scripted/ann", replies=replies, services=services)
@@ -69,7 +70,7 @@ def test_a_question_is_shown_with_its_tools(place):
 
 def test_redacted_texts_are_named_as_such(tmp_path: Path):
     path = str(tmp_path / "traces.db")
-    with TraceStore(path) as store:
+    with closing(TraceStore(path)) as store:
         services = Services()
         with store.keep_for(services.records, "redacted"):
             create_llm("scripted/ann", replies=["a"], services=services).generate("Secret?")
