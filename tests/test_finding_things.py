@@ -35,8 +35,9 @@ def test_room_has_the_nouns(subject: str, rooms: list[Path], nouns: list[str]):
     assert rooms, subject
     assert nouns, subject
     assert [room for room in rooms if not room.is_dir()] == []
-    text = "\n".join(path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py"))
-    defined = set(re.findall(r"^(?:class|def|async def) (\w+)", text, re.MULTILINE))
+    sources = (path for room in rooms for path in room.rglob("*.[pj][ys]"))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    defined = set(re.findall(r"^(?:export )?(?:class|def|async def) (\w+)", text, re.MULTILINE))
     assert [noun for noun in nouns if noun not in defined] == []
 
 
