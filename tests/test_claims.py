@@ -35,6 +35,7 @@ from abstractcore.registry import Registry
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
 from abstractcore.traces.keeping import MOST_BYTES_WAITING, MOST_WAITING
 from abstractcore_cli.app import app
+from abstractcore_cli.sessions.last import _MOST_BYTES as LAST_CONVERSATION_BYTES
 from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
 from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
 from abstractcore_providers.common.google_files import CHUNK_BYTES
@@ -100,6 +101,7 @@ COMPUTED = (
     ("media.md", f"Up to {mebibytes(WHOLE_RECORDING_BYTES)}, WAV"),
     ("media.md", f"above {mebibytes(RECORDING_BYTES)}, some 40 minutes"),
     ("observability.md", f"{MOST_WAITING:,} records or {mebibytes(MOST_BYTES_WAITING)} wait for it"),
+    ("sessions.md", f"with its files up to {mebibytes(LAST_CONVERSATION_BYTES)}"),
     ("server-routes.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
     ("abstracta2a", f"a card to {mebibytes(MOST_CARD_BYTES)}"),
     ("abstracta2a", f"`max_message_bytes`, {mebibytes(A2A_MESSAGE_BYTES)}"),
@@ -137,7 +139,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 41
+    assert walked == 42
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
@@ -288,11 +290,12 @@ _PLAN = "tests/cli/test_media.py::test_table_has_a_line_for_each_file"
 _LISTED = "tests/cli/test_models.py::test_list_of_a_provider_without_one_is_that_of_the_catalogue"
 _BLOCKS = "tests/test_docs.py::test_block_runs_on_its_own_and_prints_the_shown_output"
 _CHOICES = "tests/plugins/test_choices.py::test_methods_that_the_default_backend_lacks_name_the_choices"
+_VERIFIED = "tests/runtime/test_exports.py::test_the_script_inside_verifies_with_python_alone"
 RUN = (
     ("README.md", "a photo and a video: no key", _DEMO),
     ("README.md", "works offline** | answers, speech, transcripts, vectors, drawings and music on this machine, "
      "without a key", _CHOICES),
-    ("README.md", "the next answers for one without a key", "tests/core/client/test_groups.py"
+    ("README.md", "The next member answers for one without a key", "tests/core/client/test_groups.py"
      "::test_member_without_a_key_is_left_out_with_a_warning"),
     ("start.md", "answers from that file, without network or key", _REPLAYED),
     ("architecture.md", "It uses no network and no clock", _LAYERS),
@@ -322,10 +325,11 @@ RUN = (
     ("abstractvoice", "which needs no key. `voice_default=`", _OWN_SERVER),
     ("Makefile", "run the demo: no key, no server", _DEMO),
     ("demo.py", "on this machine: no key, and a network only to download its weights", _DEMO),
-    ("help", "nothing is sent, and no key is needed", _PLAN),
+    *((where, "nothing is sent, and no key is needed", _PLAN) for where in ("help", "commands.md")),
     ("help", "--offline List what the catalogue has", _LISTED),
-    ("help", "a file that can be verified offline, by the", "tests/runtime/test_exports.py"
-     "::test_the_script_inside_verifies_with_python_alone"),
+    ("commands.md", "--offline List what the catalogue has", _LISTED),
+    *((where, "models list -p openai --offline", _LISTED) for where in ("help", "commands.md")),
+    *((where, "a file that can be verified offline, by the", _VERIFIED) for where in ("help", "commands.md")),
 )  # fmt: skip
 """Where it is claimed that no key or no network is needed, the words, and the test that runs it."""
 
@@ -349,7 +353,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (35, 73)
+    assert (walked, len(pages)) == (41, 78)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
