@@ -48,6 +48,7 @@ def test_key_of_the_environment_is_chosen_first_and_never_shown(
     monkeypatch: pytest.MonkeyPatch, ollama: ScriptedServer
 ):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
     result = CliRunner().invoke(app, ["providers"])
     assert KEY not in result.output
     rows = [line.split("\t") for line in result.output.splitlines() if "\t" in line]
