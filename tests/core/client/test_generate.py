@@ -124,7 +124,7 @@ def test_call_option_overrides_llm_default_and_none_resets_it(call_style):
         ({"messages": [{"role": "robot", "content": "a"}]}, "messages[0].role"),
         ({"prompt": "hi", "tools": [3]}, "tools[0]"),
         ({"prompt": "hi", "tools": [ToolSpec("a"), ToolSpec("a")]}, "tools[1].name"),
-        ({"prompt": "hi", "media": "photo.png"}, "media"),
+        ({"prompt": "hi", "media": 3}, "media"),
         ({"prompt": "hi", "media": [3]}, "media[0]"),
         ({"prompt": "hi", "tool_choice": "maybe"}, "tool_choice"),
         ({"prompt": "hi", "temperature": "hot"}, "temperature"),
