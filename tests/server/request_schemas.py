@@ -134,21 +134,15 @@ OWN: Mapping[str, Own] = {
         {"model": "nomic-embed-text", "input": None, "truncate": True, "dimensions": 256, "options": {"num_ctx": 512}},
     ),
     "/api/embeddings": Own(2, {"model": "nomic-embed-text", "prompt": "a cat"}),
-    **{
-        f"/{version}/models/{{model}}:{operation}": fields
-        for version in ("v1beta", "v1", "v1alpha")
-        for operation, fields in {
-            "embedContent": Own(
-                1,
-                {
-                    "content": {"parts": [{"text": "a cat"}]},
-                    "taskType": "RETRIEVAL_QUERY",
-                    "outputDimensionality": 256,
-                },
-            ),
-            "batchEmbedContents": Own(1, {"requests": [{"content": {"parts": [{"text": "a cat"}]}}]}),
-        }.items()
-    },
+    "/v1beta/models/{model}:embedContent": Own(
+        1,
+        {
+            "content": {"parts": [{"text": "a cat"}]},
+            "taskType": "RETRIEVAL_QUERY",
+            "outputDimensionality": 256,
+        },
+    ),
+    "/v1beta/models/{model}:batchEmbedContents": Own(1, {"requests": [{"content": {"parts": [{"text": "a cat"}]}}]}),
     "/v1/moderations": Own(1, {"input": None, "model": "omni-moderation-latest"}),
     "/v1/files": Own(
         2,
@@ -180,11 +174,18 @@ OWN: Mapping[str, Own] = {
     "/v1/conversations/{id}/items": Own(1, _ITEMS),
     "/api/show": Own(1, {"model": "default"}),
 }
-_GENERATE = "/v1beta/models/{model}:generateContent"
+
+
+def _same_as(path: str) -> str:
+    """The path whose requests are those of a route of Gemini's API: versions are alike, and so are calls of models."""
+    operation = f"/v1beta/models/{{model}}:{path.rpartition(':')[2]}"
+    return operation if operation in OWN else "/v1beta/models/{model}:generateContent"
+
+
 _SAME: Mapping[str, str] = {
     "/v1/messages/count_tokens": "/v1/messages",
     "/v1/responses/input_tokens": "/v1/responses",
-    **{route.path: _GENERATE for route in ROUTES if "/models/{model}:" in route.path},
+    **{route.path: _same_as(route.path) for route in ROUTES if "/models/{model}:" in route.path},
 }
 _DECISIONS = "/v1/decisions"
 _OF_DECISIONS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")

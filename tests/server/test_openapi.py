@@ -51,6 +51,7 @@ def test_schemas_are_those_of_the_fields():
     posted = {route.path for route in ROUTES if "POST" in route.methods}
     assert posted - requests().paths.keys() == WITHOUT_BODY
     assert requests().paths.keys() <= posted
+    assert {*requests().paths.values()} == requests().schemas.keys()
 
 
 @pytest.mark.parametrize(
