@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import abstractcore
 from abstractcore_cli.app import app
-from abstractcore_cli.parameters import EPILOG, exit_code
+from abstractcore_cli.exit_codes import EPILOG, exit_code
 from abstractcore_cli.screen import shown
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"

@@ -144,12 +144,15 @@ def ctrl_c() -> Iterator[Callable[..., None]]:
 
 
 @pytest.fixture(autouse=True)
-def no_conversion_is_kept_for_the_next_test() -> Iterator[None]:
-    """Tests share the default services, and many convert the same file, each with what it changes."""
+def nothing_learned_is_kept_for_the_next_test() -> Iterator[None]:
+    """Tests share the default services. Many convert the same file, each with what it changes; and estimates of costs
+    follow the sizes that calls of the same model have had.
+    """
     yield
     services = _shared.get("default")
     if services is not None:
         services._conversions = None  # pyright: ignore[reportPrivateUsage]
+        services.usual_sizes.clear()
 
 
 @pytest.fixture(autouse=True)

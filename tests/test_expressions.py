@@ -21,6 +21,7 @@ OUT_OF_SCOPE = {
     "examples": "programs for readers, on texts of their own",
     "plugins/abstracta2a/examples": "a program for readers",
     "plugins/abstractmusic/soundfont": "builds the sounds of the package, of files in this repository",
+    "release": "builds and checks this tree, and reads metadata of the packages in its lock file",
     "tests": "reads this tree, and what the tests themselves have made",
 }
 """Folders of code whose patterns see no text from outside. Those of all packages are walked, without exception."""

@@ -14,10 +14,10 @@ from abstractcore import __version__
 
 from . import parameters as given
 from .configuration_commands import config
+from .exit_codes import EPILOG
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .model_commands import catalogue, models
-from .parameters import EPILOG
 from .plugin_commands import check_installed, command_of, found_commands
 from .reporting import reported, usage_reported
 from .search_commands import embed, index, search

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from . import parameters as given
-from .parameters import EPILOG
+from .exit_codes import EPILOG
 
 config = typer.Typer(help="The configuration of all programs: config.toml.", no_args_is_help=True)
 

@@ -20,7 +20,7 @@ from abstractcore.configuration import Configuration, place_of, read_configurati
 from abstractcore.scrubbing import Secrets, credentials_in, is_sensitive
 from abstractcore.user_folders import config_file_path
 
-from .parameters import exit_code
+from .exit_codes import exit_code
 from .plugins import registry
 from .reporting import error_facts, error_lines, json_line, reported
 from .screen import complain, note, show_table, write

@@ -20,7 +20,7 @@ from abstractcore.configuration import read_configuration
 from abstractcore.schema import install_hint
 from abstractcore.user_folders import config_file_path, data_folder
 
-from .parameters import exit_code
+from .exit_codes import exit_code
 from .plugins import model_store, registry
 from .reporting import error_lines, in_options, json_line, reported
 from .screen import note, screen_width, show_table, write

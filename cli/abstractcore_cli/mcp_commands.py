@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from . import parameters as given
-from .parameters import EPILOG
+from .exit_codes import EPILOG
 
 mcp = typer.Typer(help="The Model Context Protocol: serve tools, use those of servers.", no_args_is_help=True)
 

@@ -9,9 +9,10 @@ import typer
 
 import abstractcore
 
+from .exit_codes import exit_code
 from .file_losses import ReadFile, losses, read_file
 from .plugins import ConnectionArguments, connected
-from .reporting import exit_code, plan_json, print_error, reported
+from .reporting import plan_json, print_error, reported
 from .screen import note, show_table, write
 from .tracing.amounts import dollars
 

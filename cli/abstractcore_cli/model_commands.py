@@ -11,7 +11,7 @@ import typer
 
 from . import completing
 from . import parameters as given
-from .parameters import EPILOG
+from .exit_codes import EPILOG
 
 models = typer.Typer(
     help="What models can do and cost; the weights of those that run on this machine.", no_args_is_help=True

@@ -19,7 +19,7 @@ from typer.main import get_group
 from abstractcore import MissingExtraError, PluginError
 from abstractcore.schema import checkout_hint
 
-from .parameters import EPILOG
+from .exit_codes import EPILOG
 from .reporting import reported
 
 GROUP = "abstractcore.commands"

@@ -19,7 +19,7 @@ import abstractcore
 from abstractcore.ports import CAPABILITIES, BackendEntry
 from abstractcore.schema import EMPTY
 
-from .parameters import exit_code
+from .exit_codes import exit_code
 from .reporting import plugins_json, reported
 from .screen import note, show_table, write
 

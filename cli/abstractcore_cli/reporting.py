@@ -20,7 +20,7 @@ import typer
 import abstractcore
 from abstractcore.schema import to_data
 
-from .parameters import exit_code
+from .exit_codes import exit_code
 from .screen import complain, escaped, write
 
 if TYPE_CHECKING:

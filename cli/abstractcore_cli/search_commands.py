@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from . import completing
-from .parameters import EPILOG, BaseUrl, Json, Model, Provider, Quiet, Timeout
+from .exit_codes import EPILOG
+from .parameters import BaseUrl, Json, Model, Provider, Quiet, Timeout
 
 index = typer.Typer(help="An index of files, for abstractcore search.", no_args_is_help=True)
 

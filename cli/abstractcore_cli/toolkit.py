@@ -1,6 +1,7 @@
 """What commands of other packages use: options, errors as lines or as JSON, notes and tables."""
 
-from .parameters import EPILOG, Json, Quiet
+from .exit_codes import EPILOG
+from .parameters import Json, Quiet
 from .reporting import json_line, reported
 from .screen import note, show_table, write
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import abstractcore
 from abstractcore.stores.models import FileModelStore
 from abstractcore_cli.app import app
-from abstractcore_cli.parameters import exit_code
+from abstractcore_cli.exit_codes import exit_code
 from abstractcore_cli.reporting import in_options
 from tests.chaos_server import (
     CUT,

@@ -23,7 +23,7 @@ from abstractcore import (
 )
 from abstractcore.testing.http_server import ScriptedServer, answer
 from abstractcore_cli.app import app
-from abstractcore_cli.parameters import exit_code
+from abstractcore_cli.exit_codes import exit_code
 from tests.chaos_server import HANG, completion
 
 KEY = "sk-canary-1234567890"

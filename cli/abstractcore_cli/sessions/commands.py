@@ -8,7 +8,7 @@ import typer
 
 from .. import completing
 from .. import parameters as given
-from ..parameters import EPILOG
+from ..exit_codes import EPILOG
 
 sessions = typer.Typer(
     help="Conversations of `abstractcore chat --session NAME`: listed, shown, exported and removed.",

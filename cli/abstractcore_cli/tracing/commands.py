@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from .. import completing
-from ..parameters import EPILOG, BaseUrl, Json, Timeout
+from ..exit_codes import EPILOG
+from ..parameters import BaseUrl, Json, Timeout
 
 traces = typer.Typer(
     help="Traces of calls: listed, searched, shown as trees, watched, exported and removed.", no_args_is_help=True

@@ -13,7 +13,7 @@ import typer
 import abstractcore
 from abstractcore import ConfigurationError
 
-from ..parameters import exit_code
+from ..exit_codes import exit_code
 from ..plugins import registry
 from ..reporting import json_line, print_error, reported
 from ..screen import note, show_table, write
