@@ -83,6 +83,9 @@ def test_every_command_prints_json_but_those_that_go_on():
     assert {entry.words for entry in COMMANDS.values() if not entry.has_json} == set(WITHOUT_JSON)
 
 
+TEMPERATURE = "llm.fast.options.temperature"
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home and current folder."""
@@ -106,6 +109,9 @@ def test_examples_without_network_run(line: str, run_line: Callable[[str], Any],
     (home / "other.toml").write_text("")
     if line.startswith(("abstractcore keys revoke", "abstractcore keys rotate")):
         run_line("abstractcore keys create alice")
+    if line.startswith("abstractcore config unset"):
+        for name, value in (("model", "ollama/qwen3:8b"), ("llm.fast.model", "ollama/qwen3:8b"), (TEMPERATURE, "0.5")):
+            assert run_line(f"abstractcore config set {name} {value}").exit_code == 0
     result = run_line(line)
     assert (result.exit_code, result.stdout != "" or result.stderr != "") == (0, True), result.output
 
