@@ -120,6 +120,8 @@ def check(*, as_json: bool) -> None:
     for error in () if as_json else errors:
         complain(*error_lines(error))
     if errors:
+        if not as_json:
+            note("`abstractcore config edit` opens the file.")
         raise typer.Exit(code)
 
 

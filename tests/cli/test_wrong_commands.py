@@ -182,7 +182,7 @@ def taken() -> Iterator[int]:
         ("$PROGRAM models search >/dev/full", 1, "the output cannot be written: No space left on device"),
         ("$PROGRAM serve --port {port}", 2, "{port}"),
         ("$PROGRAM ask -f $'caf\\xe9.txt' hi", 2, "does not exist"),
-        ("head -c 300 /dev/urandom | $PROGRAM ask hi", 2, "--media FILE"),
+        ("head -c 300 /dev/zero | $PROGRAM ask hi", 2, "Supported file types"),
     ],
 )
 def test_wrong_process_ends_without_traceback(typed: str, code: int, says: str, taken: int, folder: Path):
