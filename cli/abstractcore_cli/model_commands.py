@@ -66,7 +66,7 @@ def model_info(
 
         abstractcore models info gpt-5.4-mini
 
-        abstractcore models info mistral/mistral-small-latest --json
+        abstractcore models info google/gemini-3.8-flash --json
     """
     from .model_info import show_info
 

@@ -67,7 +67,7 @@ _BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^()]*)\)")
 _PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
-_SUGGESTION = re.compile(r"\.? (Did you mean .*\?)$")
+_SUGGESTION = " Did you mean "
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
 
 
@@ -322,8 +322,9 @@ def _problem_and_hint(error: typer.TyperException, message: str) -> tuple[str, s
         from abstractcore.registry import did_you_mean
 
         return error.message, did_you_mean(sorted(near))
-    if match := _SUGGESTION.search(message):
-        return message[: match.start()], match[1]
+    before, suggests, near_names = message.rpartition(_SUGGESTION)
+    if suggests and near_names.endswith("?"):
+        return before.removesuffix("."), f"{_SUGGESTION.lstrip()}{near_names}"
     names = list[str]()
     context = getattr(error, "ctx", None)
     while context is not None and context.parent is not None:
