@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 USER_FILE_VARIABLE = "ABSTRACTCORE_MODELS"
 CONFIG_FILE_VARIABLE = "ABSTRACTCORE_CONFIG"
@@ -31,15 +32,17 @@ def data_folder() -> Path:
 
 def cache_folder() -> Path:
     """Returns the folder for what can be downloaded again."""
-    return _system_folder("user_cache_path", ".cache")
+    return _system_folder("user_cache_path", ".cache", author=False)
 
 
-def _system_folder(function: str, *without_home: str) -> Path:
-    """Asks platformdirs. Before 4.13 it returned a folder named `~` for users without home, as services may be."""
+def _system_folder(function: str, *without_home: str, author: Literal[False] | None = None) -> Path:
+    """Asks platformdirs; `author` False leaves out the folder of an author, which Windows has. Before 4.13 it returned a
+    folder named `~` for users without home, as services may be.
+    """
     import platformdirs  # in a function, as it takes as long to import as a provider's file to read
 
     try:
-        return getattr(platformdirs, function)("abstractcore", False).expanduser()
+        return getattr(platformdirs, function)("abstractcore", author).expanduser()
     except RuntimeError:
         return _NO_HOME.joinpath(*without_home, "abstractcore")
 

@@ -28,7 +28,7 @@ def updates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     installed = write_file(tmp_path / "acme.jsonl", {"model": "one", "context_tokens": 1}, as_of="2026-11-22")
     registry.add_catalogue(CatalogueFile("acme", installed))
     monkeypatch.setattr(catalogues, "registry", lambda: registry)
-    monkeypatch.setattr("platformdirs.user_data_path", lambda name, author: tmp_path / "data" / name)
+    monkeypatch.setattr("platformdirs.user_data_path", lambda name, author=None: tmp_path / "data" / name)
     return tmp_path / "data" / "abstractcore" / "catalogue"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pwd
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import pytest
@@ -60,3 +62,25 @@ def test_user_without_home_has_no_files_and_can_call_models():
     assert create_llm("scripted", replies=["hello"]).generate("hi").content == "hello"
     assert FileModelStore().root == Path("/nonexistent/.cache/abstractcore/models")
     assert data_folder() == Path("/nonexistent/.local/share/abstractcore")
+
+
+@pytest.mark.parametrize(
+    ("folder", "arguments"),
+    [
+        (data_folder, {"function": "user_data_path", "author": None}),
+        (cache_folder, {"function": "user_cache_path", "author": False}),
+    ],
+)
+def test_folders_on_windows_stay_where_they_are(
+    folder: Callable[[], Path], arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    """There platformdirs puts the folder of an author before that of the program, unless it is told not to."""
+    asked: list[object] = []
+
+    def path(name: str, author: object) -> Path:
+        asked.append(author)
+        return Path("/there", name)
+
+    monkeypatch.setattr(platformdirs, arguments["function"], path)
+    assert folder() == Path("/there/abstractcore")
+    assert asked == [arguments["author"]]
