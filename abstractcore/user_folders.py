@@ -36,8 +36,9 @@ def cache_folder() -> Path:
 
 
 def _system_folder(function: str, *without_home: str, author: Literal[False] | None = None) -> Path:
-    """Asks platformdirs; `author` False leaves out the folder of an author, which Windows has. Before 4.13 it returned a
-    folder named `~` for users without home, as services may be.
+    """Asks platformdirs; `author` False leaves out the folder of an author, which Windows has.
+
+    Before 4.13 it returned a folder named `~` for users without home, as services may be.
     """
     import platformdirs  # in a function, as it takes as long to import as a provider's file to read
 

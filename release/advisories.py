@@ -1,6 +1,6 @@
 """Looks up known vulnerabilities of the locked packages, at osv.dev: `python -m release.advisories`.
 
-Without a network nothing is looked up, which is printed, and is no failure unless `--required` is given.
+Without a network nothing is looked up, which is printed, and is not a failure unless `--required` is given.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Runs the cheap tests of the kernel with each supported Python, and the oldest and the newest dependencies that are
-allowed: `python -m release.versions [3.12 3.14 ...]`. A Python that is not on this machine is named, and is no failure.
+allowed: `python -m release.versions [3.12 3.14 ...]`. A Python that is not on this machine is named, which is not a
+failure.
 
 The oldest ones are what the distributions of this repository and their extras require; tools of tests stay new.
 """

@@ -156,7 +156,7 @@ class Blob(Immutable):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
         """Returns a blob of a file, which is read to compute its hash, unless that is known and it has not changed
-        since. Raises `OSError` as `open` does. Raises `SchemaError` for what is no path.
+        since. Raises `OSError` as `open` does. Raises `SchemaError` for what is not a path.
         """
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a path, got {type(path).__name__}", "path")

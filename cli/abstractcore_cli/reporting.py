@@ -36,17 +36,20 @@ _OPTIONS = {
 }
 """Each option in Python, the option of the command, and its argument."""
 
-_MORE: tuple[tuple[type[abstractcore.AbstractCoreError], str], ...] = (
-    (abstractcore.MediaError, "Run `abstractcore media FILE`: it shows what can be sent."),
-    (abstractcore.UnsupportedContentError, "Run `abstractcore media FILE`: it shows what can be sent."),
-    (abstractcore.ConfigurationError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
-    (abstractcore.SessionError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
-    (abstractcore.ModelStoreError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
-    (abstractcore.SearchIndexError, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
-    (abstractcore.NotFoundError, "Check --base-url, and the name of the model."),
-    (abstractcore.BadRequestError, "Change what is asked for, or name another --model."),
-    (abstractcore.ProviderError, "Run it again later, or with another --model."),
-    (abstractcore.AbstractCoreError, "Add --help to the command: it shows two examples and all options."),
+_OF_FILES = (abstractcore.MediaError, abstractcore.UnsupportedContentError)
+_OF_THE_MACHINE = (
+    abstractcore.ConfigurationError,
+    abstractcore.SessionError,
+    abstractcore.ModelStoreError,
+    abstractcore.SearchIndexError,
+)
+_MORE: tuple[tuple[tuple[type[abstractcore.AbstractCoreError], ...], str], ...] = (
+    (_OF_FILES, "Run `abstractcore media FILE`: it shows what can be sent."),
+    (_OF_THE_MACHINE, "Run `abstractcore doctor`: it checks the configuration, keys and folders."),
+    ((abstractcore.NotFoundError,), "Check --base-url, and the name of the model."),
+    ((abstractcore.BadRequestError,), "Change what is asked for, or name another --model."),
+    ((abstractcore.ProviderError,), "Run it again later, or with another --model."),
+    ((abstractcore.AbstractCoreError,), "Add --help to the command: it shows two examples and all options."),
 )
 """The hint of an error without one; the first match applies."""
 
@@ -287,7 +290,7 @@ def reported(*, as_json: bool = False) -> Generator[None]:
 
 def _end_with(error: abstractcore.AbstractCoreError, *, as_json: bool) -> NoReturn:
     code = exit_code(error)
-    error.hint = error.hint or next((hint for kind, hint in _MORE if isinstance(error, kind)), None)
+    error.hint = error.hint or next((hint for kinds, hint in _MORE if isinstance(error, kinds)), None)
     if as_json:
         write(error_json(error, code))
     else:

@@ -197,7 +197,7 @@ def test_file_goes_with_the_next_question_only(chatting, tmp_path: Path, capsys)
     assert len(first.parts) == 3
     assert len(second.parts) == 1
     assert "with the next question: my notes.txt, my notes.txt" in capsys.readouterr().err
-    with pytest.raises(MediaError, match=r"nope\.pdf is no file"):
+    with pytest.raises(MediaError, match=r"nope\.pdf is not a file"):
         chat.type("/file nope.pdf")
 
 
@@ -237,7 +237,7 @@ def test_files_of_the_command_go_with_the_first_question(tmp_path: Path):
         assert [len(message.parts) for message in chat.session.messages] == [2, 1, 1, 1]
     code, output = run("chat", "-f", "nope.txt", "-p", "ann", stdin="What?\n")
     assert code == 2
-    assert "nope.txt is no file" in output
+    assert "nope.txt is not a file" in output
     assert "Write --media PATH" in output
 
 

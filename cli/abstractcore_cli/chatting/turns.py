@@ -56,7 +56,7 @@ class ChatSession:
         if not _URL.match(place):
             place = os.path.expanduser(place)
             if not os.path.isfile(place):
-                what = "is a folder, not a file" if os.path.isdir(place) else "is no file"
+                what = "is a folder, not a file" if os.path.isdir(place) else "is not a file"
                 raise abstractcore.MediaError(f"{place} {what}", source=place, hint=hint)
         self.files.append(place)
 

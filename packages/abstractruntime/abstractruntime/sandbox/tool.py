@@ -24,7 +24,7 @@ def run_code(sandbox: Sandbox, payload: JSONValue, interruption: Interruption | 
 
     `payload` has `code`, and may have `files`: an object of base64 by path. The result has `files` too, and `stdout`,
     `stderr`, `value`, `exit_code`, `stopped` and `truncated`. Raises what `Sandbox.run` raises. `sandbox` says where,
-    and with which limits. Raises `InvalidInputError` for code that is no text.
+    and with which limits. Raises `InvalidInputError` for code that is not text.
     """
     if not isinstance(payload, Mapping):
         raise InvalidInputError(f"expected an object with code, got {type(payload).__name__}", path="payload")
