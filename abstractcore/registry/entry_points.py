@@ -9,9 +9,12 @@ Only release numbers are compared: 0.2rc1 counts as 0.2.
 from __future__ import annotations
 
 import operator
+import os
 import re
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -94,13 +97,33 @@ class FoundPlugin(NamedTuple):
 
 
 def found_plugins(group: str = GROUP) -> list[FoundPlugin]:
-    """Returns the built-in plugins of a group, then others by distribution and name. Loads none."""
+    """Returns the built-in plugins of a group, then others by distribution and name. Loads none.
+
+    The metadata of everything installed are read once, and again when something is installed or the path changes.
+    """
+    return [*_found_on(_path(), group)]
+
+
+def _path() -> tuple[tuple[str, int], ...]:
+    """Returns the folders that are searched, each with when its entries last changed, in nanoseconds."""
+    changed: list[tuple[str, int]] = []
+    for entry in sys.path:
+        folder = os.path.abspath(str(entry))
+        try:
+            changed.append((folder, os.stat(folder).st_mtime_ns))
+        except OSError:
+            changed.append((folder, 0))
+    return tuple(changed)
+
+
+@lru_cache(maxsize=2)  # a process asks for two groups
+def _found_on(path: tuple[tuple[str, int], ...], group: str) -> tuple[FoundPlugin, ...]:
     found: dict[tuple[str, str], FoundPlugin] = {}
     for distribution in metadata.distributions():
         for plugin in _plugins(distribution, group):
             # As in imports, the first distribution of a name on the path wins.
             found.setdefault((plugin.distribution.partition(" ")[0], plugin.name), plugin)
-    return [found[key] for key in sorted(found, key=lambda key: (key[0] != _OURSELVES, key))]
+    return tuple(found[key] for key in sorted(found, key=lambda key: (key[0] != _OURSELVES, key)))
 
 
 def _plugins(distribution: metadata.Distribution, group: str) -> Iterator[FoundPlugin]:

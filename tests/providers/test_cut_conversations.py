@@ -167,7 +167,7 @@ def send(llm: LLM, messages: Sequence[Message]) -> None:
     assert session.ask("and now?").content == TEXT
 
 
-@pytest.mark.parametrize("share", [pytest.param(20, marks=pytest.mark.smoke), 1])
+@pytest.mark.parametrize("share", [pytest.param(97, marks=pytest.mark.smoke), 1])
 @pytest.mark.exhaustive
 def test_next_call_after_every_cut_is_accepted(llms: Mapping[str, LLM], share: int):
     providers = [*MODELS]

@@ -17,7 +17,7 @@ from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, chunk, completi
 
 PAUSE = "before it tries again"
 WAITS = (PAUSE, "for the head", "in the head", "for the first delta", "for more")
-COMMENTS = chunk(b": nothing to read\n" * 60_000) * 30
+COMMENTS = chunk(b": " + b"nothing to read, " * 60_000 + b"\n") * 30
 """A stream's lines without a delta, more than the buffers of both sides hold: once the last of them is sent, the reader
 is past what came before them."""
 

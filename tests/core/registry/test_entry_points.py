@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,25 @@ def test_built_in_plugins_load_first_then_others_by_name(install):
     names = [found.name for found in found_plugins()]
     assert names[:2] == ["media", "providers"]
     assert [name for name in names if name.endswith("_test")] == ["aardvark_test", "zebra_test"]
+
+
+def test_what_is_installed_or_removed_while_the_program_runs_is_found(install, tmp_path):
+    os.utime(tmp_path, (0, 0))  # changes within a tick of the clock of the file system cannot be told apart
+    assert [found.name for found in found_plugins() if found.name == "parrot"] == []
+    install("parrot", code=PROVIDER)
+    assert report("parrot").error is None
+    os.utime(tmp_path, (0, 0))
+    assert report("parrot").error is None
+    (tmp_path / "parrot-1.0.dist-info").rename(tmp_path / "removed")
+    assert [found.name for found in found_plugins() if found.name == "parrot"] == []
+
+
+def test_metadata_of_what_is_installed_are_read_once(install, monkeypatch):
+    install("parrot", code=PROVIDER)
+    assert report("parrot").error is None
+    monkeypatch.setattr("importlib.metadata.Distribution.read_text", None)
+    monkeypatch.setattr("importlib.metadata.PathDistribution.read_text", None)
+    assert "parrot" in [found.name for found in found_plugins()]
 
 
 def test_duplicate_distribution_is_resolved_as_by_import(install, tmp_path, monkeypatch):
