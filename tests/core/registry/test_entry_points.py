@@ -71,7 +71,7 @@ def test_what_is_installed_or_removed_while_the_program_runs_is_found(install, t
     assert [found.name for found in found_plugins() if found.name == "parrot"] == []
     install("parrot", code=PROVIDER)
     assert report("parrot").error is None
-    os.utime(tmp_path, (0, 0))
+    os.utime(tmp_path, (1, 1))
     assert report("parrot").error is None
     (tmp_path / "parrot-1.0.dist-info").rename(tmp_path / "removed")
     assert [found.name for found in found_plugins() if found.name == "parrot"] == []
