@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import typer
 
@@ -320,11 +320,16 @@ def usage_reported(*, as_json: bool) -> Generator[None]:
 
 def _problem_and_hint(error: typer.TyperException, message: str) -> tuple[str, str]:
     """Returns what is wrong with the arguments, and the nearest names or the help to read."""
-    near = getattr(error, "possibilities", None) or ()
-    if near:
-        from abstractcore.registry import did_you_mean
+    # Their dashes make any two options alike.
+    possible = cast("Sequence[str]", getattr(error, "possibilities", None) or ())
+    options = {each.lstrip("-"): each for each in possible}
+    if options:
+        from abstractcore.registry import did_you_mean, nearest_names
 
-        return error.message, did_you_mean(sorted(near))
+        near = nearest_names(str(getattr(error, "option_name", "")).lstrip("-"), options)
+        if near:
+            return error.message, did_you_mean([options[each] for each in near])
+        message = error.message
     before, suggests, near_names = message.rpartition(_SUGGESTION)
     if suggests and near_names.endswith("?"):
         return before.removesuffix("."), f"{_SUGGESTION.lstrip()}{near_names}"

@@ -45,6 +45,7 @@ WRONG = [
     WrongCommand("asc hi", 2, "No such command 'asc'", "Did you mean 'ask'"),
     WrongCommand("models pul x", 2, "No such command 'pul'", "Did you mean 'pull'"),
     WrongCommand("ask hi --temperatur 1", 2, "No such option: --temperatur", "Did you mean --temperature?"),
+    WrongCommand("ask hi --nonsense", 2, "No such option: --nonsense", "Run `abstractcore ask --help`."),
     WrongCommand("ask hi -p opnai", 2, "opnai", "Did you mean openai"),
     WrongCommand("models list -p opnai", 2, "opnai", "Did you mean openai"),
     WrongCommand("models info gpt-5.4-minni", 2, "the catalogue has no model", "Did you mean gpt-5.4-mini"),
