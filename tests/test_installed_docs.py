@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.coming_from.vendor import vendor
 from tests.documents import PAGES, ROOT, Block, alike, blocks
 from tests.installed import Output, outputs, started
 from tests.packages import Environment
@@ -17,6 +18,13 @@ WITH_BLOCKS = [page for page in PAGES if any(not block.is_test for block in bloc
 TESTS = [block for page in PAGES for block in blocks(page) if block.is_test]
 
 
+@pytest.fixture(scope="module")
+def answering_vendor() -> Iterator[dict[str, str]]:
+    """The variables with which the pages for users of other libraries find their models."""
+    with vendor() as variables:
+        yield variables
+
+
 def test_packages_are_those_of_the_wheels(installed: Environment, run_installed: Callable[..., str]):
     place = run_installed("-c", "import abstractcore; print(abstractcore.__file__)")
     assert Path(place).is_relative_to(installed.executables.absolute().parent)
@@ -24,8 +32,10 @@ def test_packages_are_those_of_the_wheels(installed: Environment, run_installed:
 
 @pytest.mark.parametrize("page", WITH_BLOCKS, ids=lambda page: f"{page.relative_to(ROOT)}")
 def test_blocks_of_a_page_print_the_shown_output(
-    page: Path, installed: Environment, clean: dict[str, str], tmp_path: Path
+    page: Path, installed: Environment, clean: dict[str, str], tmp_path: Path, request: pytest.FixtureRequest
 ):
+    if page.stem.startswith("from-"):
+        clean |= request.getfixturevalue("answering_vendor")
     examples = [block for block in blocks(page) if not block.is_test]
     python = [installed.python.absolute(), "-W", "error"]
     codes = {str(block): "\n" * (block.line - 1) + block.code for block in examples}
