@@ -14,6 +14,7 @@ import sys
 import tomllib
 import wave
 from array import array
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
@@ -59,12 +60,12 @@ def badges() -> str:
     return "\n".join([head, *parts, "</svg>", ""])
 
 
-def receipt_run() -> str:
+def receipt_run(python: str | Path = sys.executable, env: Mapping[str, str] | None = None) -> str:
     """What the command prints: the answer, and what it says about the file, tokens, time and cost."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "abstractcore", *COMMAND],
-        cwd=ROOT / "examples" / "media", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, check=True,
+        [python, "-W", "error", "-m", "abstractcore", *COMMAND],
+        cwd=ROOT / "examples" / "media", env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=True,
     )  # fmt: skip
     return done.stdout
 

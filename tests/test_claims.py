@@ -288,7 +288,7 @@ _MUSIC = "tests/plugins/music/test_package.py::test_example_writes_plays_and_sav
 _LAYERS = "tests/test_layers.py::test_imports_respect_the_layers"
 _PLAN = "tests/cli/test_media.py::test_table_has_a_line_for_each_file"
 _LISTED = "tests/cli/test_models.py::test_list_of_a_provider_without_one_is_that_of_the_catalogue"
-_BLOCKS = "tests/test_docs.py::test_block_runs_on_its_own_and_prints_the_shown_output"
+_BLOCKS = "tests/test_installed_docs.py::test_blocks_of_a_page_print_the_shown_output"
 _CHOICES = "tests/plugins/test_choices.py::test_methods_that_the_default_backend_lacks_name_the_choices"
 _VERIFIED = "tests/runtime/test_exports.py::test_the_script_inside_verifies_with_python_alone"
 RUN = (
@@ -301,6 +301,8 @@ RUN = (
     ("architecture.md", "It uses no network and no clock", _LAYERS),
     ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),
     ("catalogue.md", "without one, without a network and at providers without a list", _LISTED),
+    *((f"from-{name}.md", "Tests without a network", _BLOCKS) for name in ("langchain", "litellm", "pydantic-ai")),
+    ("from-llm.md", "without a key by the embedded model", _EMBEDDED),
     ("glossary.md", "`replay` answers without a network", _REPLAYED),
     ("mcp.md", "Without a key the server listens at addresses of its own machine", "tests/core/mcp/server/test_http.py"
      "::test_server_without_a_key_serves_this_machine_only"),
@@ -353,7 +355,7 @@ def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
             assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
             walked += 1
     assert used == {words for _, words, _ in RUN}
-    assert (walked, len(pages)) == (41, 78)
+    assert (walked, len(pages)) == (45, 78)
     for _, _, test in RUN:
         module, name = test.split("::")
         tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))

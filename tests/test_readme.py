@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from abstractcore.stores.models import FileModelStore
 from abstractcore.testing.http_server import ScriptedServer, answer
 from tests.documents import ROOT, blocks
+from tests.packages import Environment
 from tests.readme_pictures import DOCS, badges, receipt_run
 
 PAGE = ROOT / "README.md"
@@ -109,11 +109,11 @@ def test_pictures_ask_nothing_of_a_network():
 
 @pytest.mark.process
 @pytest.mark.weights
-def test_terminal_in_the_picture_shows_what_the_command_prints(models: FileModelStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent.resolve()))
+def test_terminal_in_the_picture_shows_what_the_command_prints(installed: Environment, clean: dict[str, str]):
     drawn = (DOCS / "receipt.svg").read_text(encoding="utf-8")
     lines = re.findall(r"<text[^>]*>(.*?)</text>", drawn)
-    assert words(receipt_run()) in words(unescape(" ".join(lines)).replace("\xa0", " "))
+    printed = receipt_run(installed.python.absolute(), clean)
+    assert words(printed) in words(unescape(" ".join(lines)).replace("\xa0", " "))
 
 
 def words(text: str) -> str:

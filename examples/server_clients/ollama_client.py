@@ -9,9 +9,9 @@ server = os.environ.get("ABSTRACTCORE_URL", "http://127.0.0.1:8000")
 photo = Path(__file__).parents[1] / "media" / "receipt.jpg"
 
 headers = {"authorization": f"Bearer {os.environ.get('ABSTRACTCORE_SERVER_KEY', 'unused')}"}
-options = {"temperature": 0, "num_predict": 60, "stop": ["."]}
+options = {"temperature": 0, "num_predict": 60}
 client = Client(server, headers=headers)
-answer = client.generate("default", "Which shop is this receipt from?", images=[str(photo)], options=options)
+answer = client.generate("default", "What was the total?", images=[str(photo)], options=options)
 client.close()
 print(answer.response)
 print(answer.prompt_eval_count, "tokens in,", answer.eval_count, "out")

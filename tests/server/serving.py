@@ -105,7 +105,7 @@ def serving(
         at_vendor = {name: provider_at(vendor, path) for name, path in vendors.items()}
         settings = replace(settings, providers={**at_vendor, **settings.providers})
         application = Application(settings, models={"scripted": llm}, services=given, access=access, traces=traces)
-        with _running(application, settings) as url:
+        with running(application, settings) as url:
             yield Served(application, llm, script, vendor, url)
         given.close()
 
@@ -117,7 +117,7 @@ def provider_at(vendor: ScriptedServer, path: str, **more: Any) -> ProviderSetti
 
 
 @contextmanager
-def _running(application: Application, settings: Settings) -> Generator[str]:
+def running(application: Application, settings: Settings) -> Generator[str]:
     """Runs uvicorn in a thread of its own."""
     with listening_socket(settings.server, is_open=application.state.access.is_open) as listening:
         url = url_of(listening, settings.server)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,8 @@ def test_plugin_imports_public_names_only(tmp_path: Path):
     assert "abstractmusic.stray -> abstractcore.client.llm" in contract(tmp_path / "plugin").stdout
 
 
-def test_example_writes_plays_and_saves_a_song(tmp_path: Path):
-    assert run(sys.executable, "-W", "error", ROOT / "examples" / "song.py", cwd=tmp_path).splitlines() == [
+def test_example_writes_plays_and_saves_a_song(run_installed: Callable[..., str], tmp_path: Path):
+    assert run_installed(ROOT / "examples" / "song.py").splitlines() == [
         "Harbour Lights, in D minor, by scripted/scripted",
         "song.wav audio/wav",
         "song.mid audio/midi",

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,8 +73,8 @@ def test_wheel_contains_data_fonts_and_licences(tmp_path: Path):
     assert "abstractcore<1,>=0.1" in requirements
 
 
-def test_example_draws_changes_and_enlarges_a_picture(tmp_path: Path):
-    assert run(sys.executable, "-W", "error", ROOT / "examples" / "picture.py", cwd=tmp_path).splitlines() == [
+def test_example_draws_changes_and_enlarges_a_picture(run_installed: Callable[..., str], tmp_path: Path):
+    assert run_installed(ROOT / "examples" / "picture.py").splitlines() == [
         "picture.png is a drawing of a scene that the language model wrote as data",
         "picture-at-night.png is a drawing of a scene that the language model wrote as data",
         "picture-large.png is a drawing of a scene that the picture kept, 2048 pixels wide",

@@ -9,11 +9,11 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from abstractcore.stores.models import FileModelStore
 from tests.packages import ROOT, build_wheel, run
 from tests.plugins.voice.sounds import seconds
 
@@ -45,9 +45,8 @@ def test_import_loads_nothing_heavy():
 
 
 @pytest.mark.weights
-def test_example_is_a_conversation_whose_first_answer_is_interrupted(models: FileModelStore, tmp_path: Path):
-    example, cache = ROOT / "examples" / "voice_loop.py", {"ABSTRACTCORE_CACHE": str(models.root.parent.resolve())}
-    lines = run(sys.executable, "-W", "error", example, cwd=tmp_path, env={**os.environ, **cache}).splitlines()
+def test_example_is_a_conversation_whose_first_answer_is_interrupted(run_installed: Callable[..., str], tmp_path: Path):
+    lines = run_installed(ROOT / "examples" / "voice_loop.py").splitlines()
     question, interrupted, again, answer, written = lines
     assert question == again
     assert question.startswith("> Good morning, the meeting starts at 9")
