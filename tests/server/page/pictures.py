@@ -31,6 +31,7 @@ def draw(folder: Path, *, everything: bool) -> None:
     """Writes the picture; with `everything` also those of a dark and of a narrow screen, with each of its views."""
     with serving() as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        conversation(browser, served.url).context.close()  # a server that runs has loaded its models
         page = conversation(browser, served.url)
         for scheme, width, height in SHOTS if everything else SHOTS[:1]:
             page.emulate_media(color_scheme=scheme)
