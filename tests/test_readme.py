@@ -97,6 +97,17 @@ def test_every_row_of_the_comparison_has_its_sources():
     assert set(rows) - {"strongest at"} <= set(table)
 
 
+def test_figures_of_the_comparison_are_those_that_were_measured():
+    page = (DOCS / "comparison.md").read_text(encoding="utf-8")
+    measured = dict(re.findall(r"^\| ([\w[\]-]+) \| [\d.]+ \| (\d+) \|", page, re.MULTILINE))
+    measured["pydantic-ai"] += f"; slim: {measured['pydantic-ai-slim']}"
+    counts = [measured[each] for each in ("abstractcore", "llm", "litellm", "pydantic-ai", "langchain")]
+    assert f"| installs | {' | '.join(counts)} |" in README
+    assert f"with the embedded model {measured['abstractcore[local]']} |" in README
+    assert "of processor time, a half to a third of llm's," in README
+    assert re.search(r"^\| llm \|.*\| 2 to 3 \|$", page, re.MULTILINE)
+
+
 def test_badges_are_those_of_the_project():
     assert (DOCS / "badges.svg").read_text(encoding="utf-8") == badges()
 
