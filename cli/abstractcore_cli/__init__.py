@@ -13,7 +13,8 @@ from typing import cast
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 and the number of the signal, as of shells."""
 
 
 def main() -> None:
@@ -29,7 +30,7 @@ def main() -> None:
     except OSError as error:
         sys.exit(_report(error))
     except SystemExit as end:
-        if end.code == _INTERRUPTED:
+        if end.code == INTERRUPTED:
             _end_at_once()
         raise
     finally:
@@ -72,4 +73,4 @@ def _end_at_once() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)
