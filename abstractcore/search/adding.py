@@ -37,7 +37,7 @@ While a long one is embedded, it is called again: `what` then says how many of i
 T = TypeVar("T")
 _AT_ONCE: Final = 256
 """Chunks that are embedded together, and then written."""
-_MOST_AT_ONCE: Final = 2_048
+_MOST_AT_ONCE: Final = 1_024
 """Chunks of a long document that are embedded together: more would need more memory."""
 
 

@@ -15,6 +15,9 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C: 128 and the number of the signal, as of shells."""
+INTERRUPTION = "stopped by Ctrl-C"
+AGAIN = "Run the same command again to begin anew."
+"""What is said after Ctrl-C, unless a command says how it goes on."""
 
 
 def main() -> None:
@@ -26,6 +29,8 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{INTERRUPTION}\n{AGAIN}\n")
         _end_at_once()
     except OSError as error:
         sys.exit(_report(error))

@@ -31,7 +31,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses the arguments before the command's name."""
         ctx.obj = "--json" in args
-        with usage_reported(as_json=ctx.obj):
+        with interruption_reported(as_json=ctx.obj), usage_reported(as_json=ctx.obj):
             return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -102,6 +102,7 @@ def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
         if not texts:
             raise abstractcore.InvalidInputError("There is nothing to embed: the files have no text.")
         with _unfinished(arguments.output) as settings, whole_file(Path(arguments.output)) as file:
+            file.touch()  # fails before anything is embedded if the folder cannot be written
             with (
                 connected(connection, default="embedding", unless_set=settings) as llm,
                 progress_shown(connection.quiet) as on_progress,
@@ -125,7 +126,7 @@ def _unfinished(output: str) -> Generator[Mapping[str, Any]]:
     try:
         yield {"embed_cache": cache}
     except (KeyboardInterrupt, abstractcore.AbstractCoreError) as error:
-        kept, _ = cache.unless_failed(cache.count)
+        kept = cache.path.exists() and cache.unless_failed(cache.count)[0]
         if kept:
             hint = f"Run the same command again: it goes on with the vectors in {cache.path}."
             error.add_note(hint) if isinstance(error, KeyboardInterrupt) else note(hint)

@@ -20,7 +20,7 @@ import typer
 import abstractcore
 from abstractcore.schema import to_data
 
-from . import INTERRUPTED
+from . import AGAIN, INTERRUPTED, INTERRUPTION
 from .exit_codes import exit_code
 from .screen import announce, complain, escaped, write
 
@@ -37,7 +37,6 @@ _OPTIONS = {
 }
 """Each option in Python, the option of the command, and its argument."""
 
-_INTERRUPTION = "stopped by Ctrl-C"
 _OF_FILES = (abstractcore.MediaError, abstractcore.UnsupportedContentError)
 _OF_THE_MACHINE = (
     abstractcore.ConfigurationError,
@@ -322,12 +321,12 @@ def interruption_reported(*, as_json: bool) -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        hint = next(iter(getattr(interrupt, "__notes__", ())), "Run the same command again to begin anew.")
+        hint = next(iter(getattr(interrupt, "__notes__", ())), AGAIN)
         if as_json:
-            facts = {"type": type(interrupt).__name__, "message": _INTERRUPTION, "hint": hint}
+            facts = {"type": type(interrupt).__name__, "message": INTERRUPTION, "hint": hint}
             write(json_line({"error": facts, "exit_code": INTERRUPTED}))
         else:
-            announce(f"{_INTERRUPTION}\n{hint}")
+            announce(f"{INTERRUPTION}\n{hint}")
         raise typer.Exit(INTERRUPTED) from None
 
 

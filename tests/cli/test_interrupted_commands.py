@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from abstractcore_cli import AGAIN, INTERRUPTION
 from abstractcore_cli.app import app
 from tests.chaos_server import completion_body
 from tests.cli.test_search import EmbedsWords
@@ -84,7 +85,6 @@ class LongCommand:
     requests: int
 
 
-AGAIN = "Run the same command again to begin anew."
 LONG = [
     LongCommand(
         "index add papers -p openai -m m",
@@ -172,3 +172,31 @@ def test_ctrl_c_ends_it_at_once_and_it_goes_on_when_repeated(command: LongComman
     assert re.search(command.prints, again.stdout), again.stdout
     assert server.begun == command.requests
     assert not [path for path in folder.iterdir() if "unfinished" in path.name]
+
+
+def test_ctrl_c_during_the_import_is_said_too():
+    interrupt = (
+        "import sys, types\n"
+        "def find(name, *rest):\n"
+        "    if name == 'abstractcore_cli.app': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, types.SimpleNamespace(find_spec=find))\n"
+        "from abstractcore_cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", interrupt], capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr.splitlines() == [INTERRUPTION, AGAIN]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_json_of_an_interrupted_command_has_its_exit_code(monkeypatch: pytest.MonkeyPatch, as_json: bool):
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("abstractcore_cli.provider_list.show_providers", interrupted)
+    found: Any = CliRunner().invoke(app, ["providers", *(["--json"] if as_json else [])])
+    assert found.exit_code == 130
+    if as_json:
+        error = {"type": "KeyboardInterrupt", "message": INTERRUPTION, "hint": AGAIN}
+        assert json.loads(found.stdout) == {"error": error, "exit_code": 130}
+    else:
+        assert found.stderr.splitlines() == [INTERRUPTION, AGAIN]
