@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
 from ..errors import InvalidInputError
 from ..schema import AttemptRecord, CallWarning, CostSource, Usage, Vectors, shown
@@ -25,6 +26,8 @@ from .vector_math import (
 
 VectorInput: TypeAlias = "Embeddings | Vectors | Sequence[float] | Sequence[Sequence[float]] | Any"
 """Embeddings, or numbers: a vector, or several as rows."""
+_MOST_SIMILARITIES: Final = 2**31
+_MOST_PAIRS: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -88,9 +91,17 @@ class Embeddings(HasDeferredCost):
         """Returns the cosine similarity of each vector of `a` with each one of `b`, from -1 to 1, as a matrix.
 
         Each is other embeddings, a vector or a list of them; None for these. Raises `InvalidInputError` for vectors of
-        another length.
+        another length, and for a matrix that does not fit into memory, or has more than 2,147,483,648 numbers (8.6 GB).
         """
-        return products(self._rows(a, "a"), self._rows(b, "b"))
+        rows, others = self._rows(a, "a"), self._rows(b, "b")
+        try:
+            if len(rows) * len(others) <= _MOST_SIMILARITIES:
+                return products(rows, others)
+        except MemoryError:
+            pass
+        message = f"a matrix of {len(rows):,} x {len(others):,} similarities does not fit into memory"
+        hint = "Use nearest(k), duplicates(threshold) or clusters(threshold), or pass some of the vectors as a."
+        raise InvalidInputError(message, path="a", hint=hint)
 
     def nearest(self, k: int, to: VectorInput = None) -> list[list[NearVector]]:
         """Returns the `k` vectors among these that are the most similar to each of `to`, with their cosine similarity,
@@ -104,8 +115,14 @@ class Embeddings(HasDeferredCost):
         return nearest(own if to is None else self._rows(to, "to"), own, k, is_same=to is None)
 
     def duplicates(self, threshold: float = 0.95) -> list[SimilarPair]:
-        """Returns the pairs of these vectors that have at least this cosine similarity, the most similar first."""
-        pairs = similar_pairs(self._rows(None, ""), _checked(threshold))
+        """Returns the pairs of these vectors that have at least this cosine similarity, the most similar first. Raises
+        `InvalidInputError` if there are more than 5,000,000.
+        """
+        pairs = list(islice(similar_pairs(self._rows(None, ""), _checked(threshold)), _MOST_PAIRS + 1))
+        if len(pairs) > _MOST_PAIRS:
+            message = f"more than {_MOST_PAIRS:,} pairs have a similarity of {threshold:g} or more"
+            hint = "Pass a higher threshold, or use clusters(threshold), which has each vector once."
+            raise InvalidInputError(message, path="threshold", hint=hint)
         return sorted(pairs, key=lambda pair: (-pair.score, pair.first, pair.second))
 
     def clusters(self, threshold: float = 0.8, *, min_size: int = 2) -> list[list[int]]:

@@ -60,7 +60,7 @@ def unit_rows(rows: Matrix) -> Matrix:
     numpy: Any = numpy_or_none()
     lengths = numpy.sqrt(numpy.einsum("ij,ij->i", rows, rows, dtype=numpy.float64))
     lengths[lengths == 0] = 1
-    return (rows / lengths[:, None]).astype(numpy.float32, copy=False)
+    return numpy.divide(rows, lengths[:, None], out=numpy.empty(rows.shape, numpy.float32), casting="same_kind")
 
 
 def _unit(row: Sequence[float]) -> list[float]:
@@ -79,7 +79,7 @@ def _lists(rows: Matrix) -> list[list[float]] | None:
 
 
 def products(left: Matrix, right: Matrix) -> Matrix:
-    """Returns the product of each row on the left with each one on the right."""
+    """Returns the product of each row on the left with each one on the right; raises `MemoryError`."""
     lists, others = _lists(left), _lists(right)
     if lists is None or others is None:
         return left @ right.T

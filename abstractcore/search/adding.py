@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from ..engine import Pipeline
 from ..errors import (
@@ -27,11 +27,18 @@ from .folders import FoundFile, file_hash, files_in, found_file
 from .store import IndexFile
 from .vectors import Embedder
 
+if TYPE_CHECKING:
+    from ..embeddings import Embeddings
+
 Progress: TypeAlias = Callable[[CallProgress], object]
-"""Is called before each document: `what` is its name, `done` the number of documents before it, `total` that of all."""
+"""Is called before each document: `what` is its name, `done` the number of documents before it, `total` that of all.
+While a long one is embedded, it is called again: `what` then says how many of its parts are done.
+"""
 T = TypeVar("T")
 _AT_ONCE: Final = 256
 """Chunks that are embedded together, and then written."""
+_MOST_AT_ONCE: Final = 1_024
+"""Chunks of a long document that are embedded together: more would need more memory."""
 
 
 @dataclass(slots=True)
@@ -91,6 +98,7 @@ class Adding:
         self._waiting: list[NewDocument] = []
         self._new: set[str] = set()
         self._has_written = False
+        self._done = self._total = 0
         self._settings: Mapping[str, str] = {}
 
     async def files(self, files: Sequence[FoundFile], tags: Mapping[str, str] | None, *, folder: str | None) -> None:
@@ -222,7 +230,7 @@ class Adding:
         if state is None:
             self._new.add(document.id)
         # The first one alone: a model that cannot embed is to fail before hours of recordings are transcribed.
-        if not self._has_written or sum(len(each.chunks) for each in self._waiting) >= _AT_ONCE:
+        if not self._has_written or sum(max(1, len(each.chunks)) for each in self._waiting) >= _AT_ONCE:
             await self._flush()
 
     async def _flush(self) -> None:
@@ -243,32 +251,51 @@ class Adding:
         waiting = [(document, chunk) for document in documents for chunk in document.chunks]
         if not waiting:
             return None
-        vectors: dict[tuple[str, Chunk], bytes] = {}
-        dimensions = 1
+        vectors: dict[str, dict[Chunk, bytes]] = {document.id: {} for document in documents}
+        total, dimensions = len(waiting), 1
         while waiting:
-            texts = [chunk.words(document.text) for document, chunk in waiting]
-            embedded = await self._embedder.embed(texts, "document", self._pipeline)
-            self._settings = await self._blocking(self._embedder.new_settings, embedded)
-            self.report.usage += embedded.usage
-            self.report.cost += embedded.costs
-            self.report.chunks += len(texts)
-            dimensions, cut = embedded.dimensions, {*embedded.truncated}
-            longer: list[tuple[NewDocument, Chunk]] = []
-            for place, (document, chunk) in enumerate(waiting):
-                two = halves(document.text, chunk) if place in cut else None
-                if two is not None:
-                    longer += [(document, each) for each in two]
-                    continue
-                if place in cut and document.id not in self.report.shortened:
-                    self.report.shortened.append(document.id)
-                vectors[document.id, chunk] = embedded.data.data[place * 4 * dimensions : (place + 1) * 4 * dimensions]
-            waiting = longer
+            part, waiting = waiting[:_MOST_AT_ONCE], waiting[_MOST_AT_ONCE:]
+            embedded = await self._embed_part(part)
+            dimensions = embedded.dimensions
+            waiting += self._keep(part, embedded, vectors)
+            if waiting:
+                name = f"{documents[-1].name}, {total - len(waiting):,} of {total:,} parts"
+                self._show(self._done, self._total, name)
         for document in documents:
-            own = [chunk for id, chunk in vectors if id == document.id]
-            document.chunks = sorted(own, key=lambda chunk: chunk.start)
-        return Vectors(b"".join(vectors[each.id, chunk] for each in documents for chunk in each.chunks), dimensions)
+            document.chunks = sorted(vectors[document.id], key=lambda chunk: chunk.start)
+        return Vectors(b"".join(vectors[each.id][chunk] for each in documents for chunk in each.chunks), dimensions)
+
+    async def _embed_part(self, part: Sequence[tuple[NewDocument, Chunk]]) -> Embeddings:
+        """Returns the vectors of some chunks, and counts them."""
+        texts = [chunk.words(document.text) for document, chunk in part]
+        embedded = await self._embedder.embed(texts, "document", self._pipeline)
+        self._settings = await self._blocking(self._embedder.new_settings, embedded)
+        self.report.usage += embedded.usage
+        self.report.cost += embedded.costs
+        self.report.chunks += len(texts)
+        return embedded
+
+    def _keep(
+        self,
+        part: Sequence[tuple[NewDocument, Chunk]],
+        embedded: Embeddings,
+        vectors: Mapping[str, dict[Chunk, bytes]],
+    ) -> list[tuple[NewDocument, Chunk]]:
+        """Keeps the vectors of chunks, and returns the halves of those that the model has cut."""
+        size, cut = 4 * embedded.dimensions, {*embedded.truncated}
+        longer: list[tuple[NewDocument, Chunk]] = []
+        for place, (document, chunk) in enumerate(part):
+            two = halves(document.text, chunk) if place in cut else None
+            if two is not None:
+                longer += [(document, each) for each in two]
+                continue
+            if place in cut and document.id not in self.report.shortened:
+                self.report.shortened.append(document.id)
+            vectors[document.id][chunk] = embedded.data.data[place * size : (place + 1) * size]
+        return longer
 
     def _show(self, done: int, total: int, name: str) -> None:
+        self._done, self._total = done, total
         if self._on_progress is not None:
             self._on_progress(CallProgress(done, total, name))
 

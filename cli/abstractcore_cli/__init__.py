@@ -13,7 +13,11 @@ from typing import cast
 
 __all__ = ["main"]
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 and the number of the signal, as of shells."""
+INTERRUPTION = "stopped by Ctrl-C"
+AGAIN = "Run the same command again to begin anew."
+"""What is said after Ctrl-C, unless a command says how it goes on."""
 
 
 def main() -> None:
@@ -25,11 +29,13 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"{INTERRUPTION}\n{AGAIN}\n")
         _end_at_once()
     except OSError as error:
         sys.exit(_report(error))
     except SystemExit as end:
-        if end.code == _INTERRUPTED:
+        if end.code == INTERRUPTED:
             _end_at_once()
         raise
     finally:
@@ -72,4 +78,4 @@ def _end_at_once() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):
             stream.flush()
-    os._exit(_INTERRUPTED)
+    os._exit(INTERRUPTED)

@@ -19,7 +19,7 @@ from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
 from .model_commands import catalogue, models
 from .plugin_commands import check_installed, command_of, found_commands
-from .reporting import reported, usage_reported
+from .reporting import interruption_reported, reported, usage_reported
 from .search_commands import embed, index, search
 from .sessions import sessions
 from .tracing import costs, logs, traces
@@ -31,7 +31,7 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses the arguments before the command's name."""
         ctx.obj = "--json" in args
-        with usage_reported(as_json=ctx.obj):
+        with interruption_reported(as_json=ctx.obj), usage_reported(as_json=ctx.obj):
             return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -56,7 +56,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Finds the command, parses its arguments, and runs it."""
-        with usage_reported(as_json=ctx.obj):
+        with interruption_reported(as_json=ctx.obj), usage_reported(as_json=ctx.obj):
             return super().invoke(ctx)
 
 

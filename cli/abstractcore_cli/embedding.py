@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import abstractcore
-from abstractcore.embeddings import Embeddings
+from abstractcore.embeddings import EmbeddingCache, Embeddings
 from abstractcore.schema import CallProgress, install_hint
 
 from .output_files import check_output, progress_shown, whole_file
@@ -100,11 +101,41 @@ def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
         texts = [each for file in arguments.files for each in _texts(file, lines=arguments.lines)]
         if not texts:
             raise abstractcore.InvalidInputError("There is nothing to embed: the files have no text.")
-        with whole_file(Path(arguments.output)) as file:
-            with connected(connection, default="embedding") as llm, progress_shown(connection.quiet) as on_progress:
+        with _unfinished(arguments.output) as settings, whole_file(Path(arguments.output)) as file:
+            file.touch()  # fails before anything is embedded if the folder cannot be written
+            with (
+                connected(connection, default="embedding", unless_set=settings) as llm,
+                progress_shown(connection.quiet) as on_progress,
+            ):
                 vectors = _embedded(llm, texts, arguments, on_progress or _ignored)
             _WRITERS[ending](file, texts, vectors)
         _show(arguments, vectors, as_json=as_json)
+
+
+@contextmanager
+def _unfinished(output: str) -> Generator[Mapping[str, Any]]:
+    """Yields the settings by which vectors are kept beside the output until it is written, so that an interrupted
+    command, or one of which a request fails, goes on when it is repeated.
+    """
+    target = Path(output)
+    if target.exists() and not target.is_file():  # a device or a pipe
+        yield {}
+        return
+    cache = EmbeddingCache(target.with_name(f"{target.name}.unfinished"))
+    kept = None
+    try:
+        yield {"embed_cache": cache}
+    except (KeyboardInterrupt, abstractcore.AbstractCoreError) as error:
+        kept = cache.path.exists() and cache.unless_failed(cache.count)[0]
+        if kept:
+            hint = f"Run the same command again: it goes on with the vectors in {cache.path}."
+            error.add_note(hint) if isinstance(error, KeyboardInterrupt) else note(hint)
+        raise
+    finally:
+        cache.close()
+        if not kept:
+            for ending in ("", "-wal", "-shm"):
+                Path(f"{cache.path}{ending}").unlink(missing_ok=True)
 
 
 def _embedded(

@@ -15,10 +15,13 @@ from abstractcore.user_folders import data_folder
 
 from .output_files import progress_shown
 from .plugins import ConnectionArguments, connected
-from .reporting import json_line, reported
+from .reporting import json_line, reported, when_interrupted
 from .screen import note, show_table, write
 
 _LONGEST_LINE = 160
+_ADDED = "Run the same command again: it goes on after the files that are in the index."
+_OLD_VECTORS = "The index is as it was; run the same command again to begin anew."
+"""What is reported after Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ def add_paths(
     paths: Sequence[str], tags: Sequence[str], model: ModelArguments, index: str | None, *, as_json: bool
 ) -> None:
     """Adds folders and files, and prints what became of them."""
-    with reported(as_json=as_json), _opened(index, model, make=True) as opened:
+    with reported(as_json=as_json), when_interrupted(_ADDED), _opened(index, model, make=True) as opened:
         given = _tags(tags) or None
         reports: list[IndexReport] = []
         for path in paths:
@@ -47,7 +50,7 @@ def add_paths(
 
 def rebuild_index(model: ModelArguments, index: str | None, *, as_json: bool) -> None:
     """Embeds all documents anew."""
-    with reported(as_json=as_json), _opened(index, model) as opened:
+    with reported(as_json=as_json), when_interrupted(_OLD_VECTORS), _opened(index, model) as opened:
         with progress_shown(model.quiet or as_json) as on_progress:
             report = opened.rebuild(on_progress=on_progress)
         _show_reports([report], opened, as_json=as_json)

@@ -13,7 +13,7 @@ import abstractcore
 from .catalogues import facts_json, is_retired, open_catalogue
 from .model_search import COLUMNS, summary_row
 from .plugins import model_store, registry
-from .reporting import catalogue_json, reported, rewritten
+from .reporting import catalogue_json, reported, rewritten, when_interrupted
 from .screen import note, show_group, show_table, write
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def show_stored(*, as_json: bool = False) -> None:
 
 def pull(name: str, *, as_json: bool) -> None:
     """Downloads a model and prints its path."""
-    with reported(as_json=as_json):
+    hint = "Run the same command again: the download goes on where it was."
+    with reported(as_json=as_json), when_interrupted(hint):
         model = model_store().pull(name)
         facts = {"name": model.name, "size": model.size, "path": str(model.path)}
         write(catalogue_json(facts) if as_json else f"{model.path}\n")

@@ -155,17 +155,20 @@ def connected(
     api_key: str | None = None,
     more: Mapping[str, Any] = EMPTY,
     default: str | None = None,
+    unless_set: Mapping[str, Any] = EMPTY,
 ) -> Generator[abstractcore.LLM]:
     """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options.
 
     `default` names the table `[llm.NAME]` of the configuration for a command whose models do not chat: if no model is
-    given, it is that one, or the embedded model without it.
+    given, it is that one, or the embedded model without it. `unless_set` are options that a table `[llm.NAME]` may set.
     """
     with connections(plugins, quiet=connection.quiet) as services:
         if default is not None and connection.provider is None and connection.model is None:
             named = default if default in services.configuration.llms else "local"
             connection = replace(connection, provider=named)
-        yield create(connection, services, {"api_key": api_key, **more})
+        named = services.configuration.llms.get(connection.provider or "")
+        usual = {name: each for name, each in unless_set.items() if named is None or name not in named.options}
+        yield create(connection, services, {"api_key": api_key, **usual, **more})
 
 
 @contextmanager

@@ -20,8 +20,9 @@ import typer
 import abstractcore
 from abstractcore.schema import to_data
 
+from . import AGAIN, INTERRUPTED, INTERRUPTION
 from .exit_codes import exit_code
-from .screen import complain, escaped, write
+from .screen import announce, complain, escaped, write
 
 if TYPE_CHECKING:
     from abstractcore.registry import PluginReport
@@ -302,6 +303,31 @@ def file_error(error: OSError) -> abstractcore.InvalidInputError:
     """Returns what to report for a file or folder that cannot be used."""
     problem = f"{error.filename} cannot be used: {error.strerror or type(error).__name__}."
     return abstractcore.InvalidInputError(problem, hint="Check the path, and that you may read and write there.")
+
+
+@contextmanager
+def when_interrupted(hint: str) -> Generator[None]:
+    """Has `hint` reported after a Ctrl-C in the body: what is kept, and what to type to go on."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        interrupt.add_note(hint)
+        raise
+
+
+@contextmanager
+def interruption_reported(*, as_json: bool) -> Generator[None]:
+    """Wraps a command: after a Ctrl-C, says so and what to type next, and raises `typer.Exit`."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        hint = next(iter(getattr(interrupt, "__notes__", ())), AGAIN)
+        if as_json:
+            facts = {"type": type(interrupt).__name__, "message": INTERRUPTION, "hint": hint}
+            write(json_line({"error": facts, "exit_code": INTERRUPTED}))
+        else:
+            announce(f"{INTERRUPTION}\n{hint}")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager

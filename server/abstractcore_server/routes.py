@@ -17,6 +17,7 @@ from .dialects import (
     OPENAI_CHAT,
     OPENAI_COMPLETIONS,
     OPENAI_RESPONSES,
+    OPENAI_VECTORS,
     ClientDialect,
 )
 from .files import stored_files
@@ -100,8 +101,8 @@ ROUTES: tuple[APIRoute, ...] = (
     APIRoute("/v1/images/edits", {"POST": edit}, OPENAI_CHAT),
     APIRoute("/v1/decisions", {"POST": decide}, OPENAI_CHAT),
     APIRoute("/v1/moderations", {"POST": moderate}, OPENAI_CHAT),
-    APIRoute("/v1/embeddings", _EMBED, OPENAI_CHAT),
-    APIRoute("/v1/rerank", _RERANK, OPENAI_CHAT),
+    APIRoute("/v1/embeddings", _EMBED, OPENAI_VECTORS),
+    APIRoute("/v1/rerank", _RERANK, OPENAI_VECTORS),
     APIRoute("/v1/files", {"GET": stored_files.list_all, "POST": stored_files.create}, OPENAI_CHAT),
     APIRoute("/v1/files/{id}/content", {"GET": stored_files.content}, OPENAI_CHAT),
     APIRoute("/v1/files/{id}", {"GET": stored_files.read, "DELETE": stored_files.delete}, OPENAI_CHAT),

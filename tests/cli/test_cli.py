@@ -511,6 +511,7 @@ def test_chat_continues_after_ctrl_c_and_after_an_error(server, to_server, termi
         window.type("\x03")
         assert window.wait_for_end() == 130
         assert "Traceback" not in window.screen
+        window.wait_for("`abstractcore chat -c` continues this conversation.", window.wait_for("stopped by Ctrl-C"))
     assert sent(server) == [("user", "first"), ("assistant", "half an ans"), ("user", "third")]
 
 

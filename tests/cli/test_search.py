@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy
 import pytest
 from typer.testing import CliRunner
 
+from abstractcore import EmbeddingCache
 from abstractcore.schema import CallProgress
 from abstractcore_cli.app import app
 from abstractcore_cli.embedding import _WRITERS  # pyright: ignore[reportPrivateUsage]
@@ -164,8 +166,30 @@ def test_file_stays_as_it_was_if_vectors_cannot_be_written(monkeypatch, ending):
     result = run("embed", "papers/fruit.md", "-o", f"q{ending}", *MODEL)
     assert result.exit_code == 2
     assert "cannot be written: No space left on device" in result.stderr
+    assert f"it goes on with the vectors in q{ending}.unfinished." in result.stderr
     assert Path(f"q{ending}").read_text() == "before"
-    assert sorted(Path().iterdir()) == before
+    assert {*Path().iterdir()} - {*before} == {Path(f"q{ending}.unfinished")}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="uses /proc, where nobody can make files")
+def test_folder_that_cannot_be_written_is_one_error_before_anything_is_embedded(monkeypatch, capfd):
+    monkeypatch.setattr("abstractcore_cli.embedding._embedded", None)
+    result = run("embed", "papers/fruit.md", "-o", "/proc/q.npz", *MODEL)
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "error: /proc/q.npz cannot be written: No such file or directory.",
+        "Name another file: --output FILE.",
+    ]
+    assert capfd.readouterr().err == ""
+
+
+def test_a_configured_cache_is_used_in_place_of_an_unfinished_file(tmp_path, monkeypatch):
+    settings = f'[llm.embedding]\nmodel = "openai/m"\noptions.embed_cache = "{tmp_path / "own.db"}"\n'
+    Path("settings.toml").write_text(settings)
+    monkeypatch.setenv("ABSTRACTCORE_CONFIG", str(tmp_path / "settings.toml"))
+    assert run("embed", "papers/fruit.md", "-o", "q.npz").stdout == "q.npz\n"
+    with closing(EmbeddingCache(tmp_path / "own.db")) as cache:
+        assert cache.count() == 1
 
 
 def test_a_parquet_table_is_read_by_pyarrow():

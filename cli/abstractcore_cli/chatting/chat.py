@@ -77,6 +77,10 @@ def _opened(arguments: ChatArguments) -> Generator[ChatSession]:
             for file in arguments.media:
                 chat.add_file(file, hint="Write --media PATH, as in --media notes.pdf.")
             yield chat
+        except KeyboardInterrupt as interrupt:
+            if chat.session.exchanges:
+                interrupt.add_note("`abstractcore chat -c` continues this conversation.")
+            raise
         finally:
             if chat.path is None:
                 keep_last(chat.session)

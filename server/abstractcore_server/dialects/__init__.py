@@ -5,12 +5,13 @@ from .base import ClientDialect, ClientRequest, ReplyStamp
 from .cohere import CohereDialect
 from .gemini import GeminiDialect
 from .ollama import OllamaDialect, OllamaGenerateDialect
-from .openai_chat import OpenAIChatDialect, OpenAICompletionsDialect
+from .openai_chat import OpenAIChatDialect, OpenAICompletionsDialect, OpenAIVectorsDialect
 from .openai_responses import OpenAIResponsesDialect
 
 OPENAI_CHAT = OpenAIChatDialect()
 OPENAI_COMPLETIONS = OpenAICompletionsDialect()
 OPENAI_RESPONSES = OpenAIResponsesDialect()
+OPENAI_VECTORS = OpenAIVectorsDialect()
 ANTHROPIC = AnthropicDialect()
 GEMINI = GeminiDialect()
 COHERE = CohereDialect()
@@ -26,6 +27,7 @@ __all__ = [
     "OPENAI_CHAT",
     "OPENAI_COMPLETIONS",
     "OPENAI_RESPONSES",
+    "OPENAI_VECTORS",
     "ClientDialect",
     "ClientRequest",
     "ReplyStamp",

@@ -12,7 +12,17 @@ from pydantic_core import to_json
 
 from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
-from abstractcore.schema import Delta, ImagePart, ModelReply, Part, PartDelta, Rendered, ReplyStart, WireRequest
+from abstractcore.schema import (
+    Delta,
+    ImagePart,
+    ModelReply,
+    Part,
+    PartDelta,
+    Rendered,
+    ReplyStart,
+    WireRequest,
+    WireResponse,
+)
 
 from ..requests import RequestHead
 from .base import (
@@ -127,6 +137,19 @@ class OpenAIChatDialect(ClientDialect):
         chunks = [each.finish().removesuffix(_DONE) for each in renderers]
         counted = [chunk.removeprefix(b"data: ") for chunk in chunks if chunk]
         return (b"data: " + join_completions(counted) + b"\n\n" if counted else b"") + _DONE
+
+
+class OpenAIVectorsDialect(OpenAIChatDialect):
+    """OpenAI's embeddings, and the rankings beside them, for clients of Voyage and Jina too."""
+
+    def failure(self, transpiler: Transpiler, error: AbstractCoreError, status: int | None = None) -> WireResponse:
+        """Returns the response for an error, with its message in `detail` as well: without it, clients of Voyage know
+        no rate limit (voyageai 0.5, `APIRequestor.handle_error_response`).
+        """
+        response = super().failure(transpiler, error, status)
+        body = json.loads(response.body)
+        body["detail"] = body["error"]["message"]
+        return replace(response, body=json.dumps(body, ensure_ascii=False).encode())
 
 
 class ChoiceRenderer(StampedRenderer):

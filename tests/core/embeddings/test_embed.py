@@ -376,9 +376,23 @@ def test_single_request_has_one_record(call_style, server):
 
 def test_budget_holds_for_vectors(call_style, server):
     llm = embedder(server, {"items": 1}, price=Price(input=1_000_000, output=0), budgets=[Budget(usd=4)])
-    with pytest.raises(BudgetExceededError):
-        call(call_style, llm, "embed", ["a"] * 40)
-    assert len(server.requests) < 40
+    texts = [f"text {number}" for number in range(40)]
+    records = []
+    with subscribe(records.append, records="all") as subscription:
+        with pytest.raises(BudgetExceededError) as found:
+            call(call_style, llm, "embed", texts)
+        subscription.flush()
+    partial = found.value.partial
+    assert 0 < len(partial.positions) == len(server.requests) < 40
+    assert np.allclose(
+        partial.vectors.lists(), expected([texts[position] for position in partial.positions]), atol=1e-6
+    )
+    calls = [each for each in records if hasattr(each, "operation")]
+    (whole,) = [each for each in records if not hasattr(each, "operation")]
+    assert sum(each.outcome == "done" for each in calls) == len(server.requests)
+    assert {each.outcome for each in calls} == {"done", "failed"}
+    assert {each.parent_id for each in calls} == {whole.trace_id}
+    assert whole.outcome == "failed"
 
 
 def test_group_asks_other_members_with_the_same_model_only(call_style, server):

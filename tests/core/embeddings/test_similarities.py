@@ -5,12 +5,13 @@ from __future__ import annotations
 import builtins
 import copy
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from abstractcore import Embeddings, InvalidInputError, NearVector, SimilarPair
-from abstractcore.embeddings import vector_math
+from abstractcore.embeddings import results, vector_math
 from abstractcore.schema import Vectors
 
 ROWS = [[3.0, 0.0], [0.0, 2.0], [1.0, 1.0], [1.0, 1.1], [-5.0, 0.0]]
@@ -130,6 +131,40 @@ def test_blocks_stay_small(monkeypatch):
     sizes.clear()
     assert embeddings(np.eye(3000, 4).tolist()).clusters(0.9) == []  # zeros are like nothing
     assert max(sizes) <= vector_math._MOST_NUMBERS
+
+
+def test_matrix_that_does_not_fit_into_memory_is_an_error(monkeypatch):
+    many = embeddings(np.ones((50_000, 1)).tolist())
+    with pytest.raises(InvalidInputError, match=r"50,000 x 50,000 similarities does not fit.*Use nearest"):
+        many.similarities()
+    assert many.similarities(many.vectors[:2]).shape == (2, 50_000)
+
+    def full(left, right):
+        raise MemoryError
+
+    monkeypatch.setattr(results, "products", full)
+    with pytest.raises(InvalidInputError, match="1 x 50,000 similarities does not fit"):
+        many.similarities([1.0])
+
+
+def test_more_pairs_than_anyone_reads_are_an_error(monkeypatch):
+    monkeypatch.setattr(results, "_MOST_PAIRS", 45)
+    assert len(embeddings(np.ones((10, 2)).tolist()).duplicates()) == 45
+    with pytest.raises(InvalidInputError, match=r"threshold: more than 45 pairs.*use clusters"):
+        embeddings(np.ones((11, 2)).tolist()).duplicates()
+
+
+def test_unit_rows_need_no_wider_numbers():
+    rows = np.random.default_rng(5).normal(size=(20_000, 64)).astype(np.float32)
+    tracemalloc.start()
+    try:
+        found = vector_math.unit_rows(rows)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.dtype == np.float32
+    assert most < 1.5 * rows.nbytes
+    assert np.array_equal(found, (rows / np.sqrt((rows.astype(float) ** 2).sum(1))[:, None]).astype(np.float32))
 
 
 def test_zeros_are_left_as_they_are(way):

@@ -22,8 +22,9 @@ from abstractcore import (
     ServerError,
     create_llm,
 )
-from abstractcore.search import Index
+from abstractcore.search import Index, adding
 from abstractcore.search.adding import Adding
+from abstractcore.search.vectors import Embedder
 
 MEDIA = Path(__file__).parents[3] / "examples" / "media"
 
@@ -546,6 +547,32 @@ def test_progress_names_each_document(index, folder):
     seen = []
     index.add(folder, on_progress=lambda progress: seen.append((progress.done, progress.total, progress.what)))
     assert seen == [(0, 2, "fruit.md"), (1, 2, f"deep{os.sep}prices.txt"), (2, 2, "")]
+
+
+def test_long_document_is_embedded_in_parts_with_progress(call_style, tmp_path, llm, words, monkeypatch):
+    monkeypatch.setattr(adding, "_MOST_AT_ONCE", 8)
+    text = "\n\n".join(f"## Part {number}\n\n" + f"word{number} " * 30 for number in range(20))
+    seen, embedded = [], []
+    embed = Embedder.embed
+
+    async def counted(self, texts, purpose, pipeline):
+        embedded.append(len(texts))
+        return await embed(self, texts, purpose, pipeline)
+
+    monkeypatch.setattr(Embedder, "embed", counted)
+    with Index(tmp_path / "long.db", llm, chunk_tokens=50) as index:
+        report = add(call_style, index, [text], ids=["long"], on_progress=seen.append)
+        assert report.chunks == sum(embedded) > 16
+        assert max(embedded) == 8
+        parts = [f"long, {8 * number} of {report.chunks} parts" for number in range(1, len(embedded))]
+        assert [(each.done, each.total, each.what) for each in seen] == [
+            (0, 1, "long"),
+            *((0, 1, part) for part in parts),
+            (1, 1, ""),
+        ]
+        embedded.clear()
+        for number in range(20):
+            assert f"word{number} " in search(call_style, index, f"word{number}", 1)[0].text
 
 
 def test_vectors_of_long_documents_are_those_of_their_chunks(index, words):

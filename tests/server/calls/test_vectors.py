@@ -139,7 +139,9 @@ def test_rerank_has_the_shape_that_servers_of_rerankers_share(http: httpx2.Clien
 
 
 def test_client_of_voyage_gets_vectors_and_rankings(http: httpx2.Client, vendors: Mapping[str, EmbeddingServer]):
-    """The requests are those of the package voyageai, version 0.5, which sends null for what is not asked for."""
+    """The requests are those of the package voyageai, version 0.5, which sends null for what is not asked for. It is
+    not installed: it requires langchain-core, langsmith and ten packages more.
+    """
     asked = {"input": TEXTS, "model": "voyage/voyage-4", "input_type": "query", "truncation": True}
     rest = {"output_dtype": None, "output_dimension": 256, "encoding_format": "base64"}
     made = http.post("/v1/embeddings", json={**asked, **rest}).json()
@@ -155,6 +157,18 @@ def test_client_of_voyage_gets_vectors_and_rankings(http: httpx2.Client, vendors
     wanted |= {"top_k": None, "return_documents": True}
     ranked = http.post("/v1/rerank", json={**wanted, "model": "voyage/rerank-2.5"}).json()
     assert sorted(each["document"] for each in ranked["data"]) == sorted(DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"), [("embeddings", {"input": [" "]}), ("rerank", {"query": 1, "documents": []})]
+)
+def test_errors_are_those_of_openai_and_of_voyage(http: httpx2.Client, path: str, asked: Mapping[str, Any]):
+    """The package voyageai makes an error of a class of its own only of a response with `detail`."""
+    response = http.post(f"/v1/{path}", json={"model": "voyage/voyage-4", **asked})
+    assert response.status_code == 400
+    body = response.json()
+    assert body["error"]["type"] == "invalid_request_error"
+    assert body["detail"] == body["error"]["message"]
 
 
 def test_client_of_jina_gets_vectors_for_a_purpose(http: httpx2.Client, vendors: Mapping[str, EmbeddingServer]):
