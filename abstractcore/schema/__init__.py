@@ -243,6 +243,7 @@ with _LazyImports(globals()):
         TranscriptSegment as TranscriptSegment,
         TranscriptWord as TranscriptWord,
     )
+    from .visible_text import visible as visible, visible_json as visible_json
     from .wire import (
         response_message as response_message,
         whole_base_url as whole_base_url,

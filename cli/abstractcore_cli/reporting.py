@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 import abstractcore
-from abstractcore.schema import to_data
+from abstractcore.schema import to_data, visible_json
 
 from .exit_codes import exit_code
-from .screen import complain, escaped, write
+from .screen import complain, write
 
 if TYPE_CHECKING:
     from abstractcore.registry import PluginReport
@@ -269,7 +269,7 @@ def catalogue_json(data: Mapping[str, object]) -> str:
 
 def json_line(data: Mapping[str, object]) -> str:
     """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
-    return escaped(json.dumps(data, ensure_ascii=False)) + "\n"
+    return visible_json(json.dumps(data, ensure_ascii=False)) + "\n"
 
 
 @contextmanager
