@@ -14,9 +14,9 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import abstractcore
+from abstractcore.schema import visible
 from abstractcore_cli.app import app
 from abstractcore_cli.exit_codes import EPILOG, exit_code
-from abstractcore_cli.screen import shown
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 PROGRAM = "abstractcore"
@@ -148,7 +148,7 @@ def _description(entry: CommandEntry) -> Iterator[str]:
 
 def _without_commands(options: str) -> str:
     """Returns the options of a group without its commands, which have sections of their own."""
-    return shown(options).partition("\nCommands:")[0].rstrip()
+    return visible(options).partition("\nCommands:")[0].rstrip()
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ from abstractcore.mcp.server.model_tools import _LONGEST as SCHEMA_CHARACTERS
 from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations
 from abstractcore.registry import Registry
+from abstractcore.schema.displays import _MOST_EMBEDDED as SHOWN_BYTES
+from abstractcore.schema.displays import _MOST_EMBEDDED_FILE as SHOWN_FILE_BYTES
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
 from abstractcore.traces.keeping import MOST_BYTES_WAITING, MOST_WAITING
 from abstractcore_cli.app import app
@@ -100,6 +102,7 @@ COMPUTED = (
     ("media.md", f"a video is sent in pieces of {mebibytes(CHUNK_BYTES)}"),
     ("media.md", f"Up to {mebibytes(WHOLE_RECORDING_BYTES)}, WAV"),
     ("media.md", f"above {mebibytes(RECORDING_BYTES)}, some 40 minutes"),
+    ("notebooks.md", f"{mebibytes(SHOWN_BYTES)} of files, each of {mebibytes(SHOWN_FILE_BYTES)} at most"),
     ("observability.md", f"{MOST_WAITING:,} records or {mebibytes(MOST_BYTES_WAITING)} wait for it"),
     ("sessions.md", f"with its files up to {mebibytes(LAST_CONVERSATION_BYTES)}"),
     ("server-routes.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
@@ -139,7 +142,7 @@ def test_every_size_is_that_of_the_code_or_of_a_measurement():
         assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
     for *_, decision, number in MEASURED:
         assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
-    assert walked == 42
+    assert walked == 44
 
 
 def _all(words: str, content: str) -> Iterator[re.Match[str]]:
@@ -310,6 +313,8 @@ RUN = (
     ("local-models.md", "on this machine, without a key, and without a network after the download", _EMBEDDED),
     ("music.md", "which needs no key and no network", _MUSIC),
     ("music.md", "elevenlabs: no key for elevenlabs", _BLOCKS),
+    ("notebooks.md", "No network is used: a picture at a URL is named", "tests/core/schema/test_reprs.py"
+     "::test_too_large_or_unsafe_media_are_named_and_not_embedded"),
     ("routing.md", "A member without a key is left out with a warning", "tests/core/client/test_groups.py"
      "::test_member_without_a_key_is_left_out_with_a_warning"),
     ("server-setup.md", "with or without a key. `origins`", "tests/server/access/test_origins.py"

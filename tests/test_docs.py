@@ -52,6 +52,7 @@ def test_pages_with_python_blocks_are_known():
         "media.md",
         "models.md",
         "music.md",
+        "notebooks.md",
         "observability.md",
         "opentelemetry.md",
         "options.md",

@@ -20,6 +20,7 @@ from ..ports import Interruption, Runtime, current_interruption
 from ..schema import CostSource, GenerateResponse, Usage
 from ..schema.base_error import shown
 from ..schema.costs import CostSums, HasDeferredCost, defer_cost, total_cost
+from ..schema.reprs import RichDisplay
 from .options import CallRequest
 from .pipelines import PreparedRequest
 
@@ -34,7 +35,7 @@ _log = logging.getLogger("abstractcore")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class MapResults(HasDeferredCost, Sequence["GenerateResponse[T] | Exception"], Generic[T]):
+class MapResults(HasDeferredCost, RichDisplay, Sequence["GenerateResponse[T] | Exception"], Generic[T]):
     """A response for each item, in their order; in its place the error of one that failed.
 
     `usage` and `cost`, in US dollars, are those of all responses, and of answers that did not match their type;
@@ -81,9 +82,30 @@ class MapResults(HasDeferredCost, Sequence["GenerateResponse[T] | Exception"], G
     def __iter__(self) -> Iterator[GenerateResponse[T] | Exception]:
         return iter(self.results)
 
+    def __display__(self) -> Iterator[object]:
+        """Yields a table of the first items and of the first errors, and sums of all."""
+        from ..schema.amounts import counted
+        from ..schema.displays import MOST_ROWS, DisplayTable, SmallPrint, shown_facts
+
+        failed = list(self.errors)
+        shown_items = sorted({*range(len(self))[: MOST_ROWS - 10], *failed[:10]})
+        yield DisplayTable([_item_row(item, self.results[item]) for item in shown_items], len(self))
+        counts = [counted(len(self) - len(failed), "response"), counted(len(failed), "error")]
+        yield SmallPrint([", ".join([*counts, shown_facts(self)])])
+
     def __repr__(self) -> str:
         failed = len(self.errors)
         return f"<MapResults: {len(self) - failed:,} responses, {failed:,} errors, in {self.seconds:.1f} s>"
+
+
+def _item_row(item: int, result: GenerateResponse[Any] | Exception) -> dict[str, object]:
+    from ..schema.amounts import cost_of, seconds
+    from ..schema.displays import shown_error
+
+    if isinstance(result, Exception):
+        return {"item": item, "answer": None, "error": shown_error(result)}
+    cost = cost_of(result.cost, result.estimated_cost, result.saved_cost)
+    return {"item": item, "answer": result.content, "cost": cost, "time": seconds(result.seconds)}
 
 
 class ItemRun:

@@ -13,7 +13,7 @@ from ..engine import CallStream
 from ..errors import InvalidInputError, OutputValidationError
 from ..lazy_modules import LazyModule
 from ..schema import GenerateResponse, ModelReply, StreamEvent, TextDelta, ToolLoop
-from ..schema.reprs import short_repr
+from ..schema.reprs import RichDisplay, short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
@@ -34,7 +34,7 @@ def _needs(what: str, use: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-class _StreamBase(NotCopied, Generic[T]):
+class _StreamBase(NotCopied, RichDisplay, Generic[T]):
     _holds = "a running call"
     _instead = "Read it to its end, and pass on `stream.response`."
 
@@ -111,6 +111,17 @@ class _StreamBase(NotCopied, Generic[T]):
     def loop(self) -> ToolLoop | None:
         """The state of the tool loop so far; None without `run_tools`."""
         return self._call.loop
+
+    def __display__(self) -> Iterator[object]:
+        """Yields what has arrived, and reads nothing."""
+        if self._call.state == "done":
+            yield self._call.response
+            return
+        from ..schema.displays import SmallPrint
+
+        partial = self._call.partial()
+        yield partial
+        yield SmallPrint([f"{type(self).__name__}: {self._call.state}, {len(partial.text):,} characters so far"])
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._call.state}, {short_repr(self._call.partial().text)} so far>"

@@ -25,6 +25,7 @@ from ..schema import (
 )
 from ..schema.costs import CostSums, HasDeferredCost, defer_cost, total_cost
 from ..schema.json_values import check_text
+from ..schema.reprs import RichDisplay
 from ..telemetry.costs import MARGIN
 from .batches import BatchCalls, BatchLimits, prefix_error, run_all, split
 from .inputs import too_long
@@ -66,7 +67,7 @@ class RankedDocument:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ranked(HasDeferredCost, Sequence[RankedDocument]):
+class Ranked(HasDeferredCost, RichDisplay, Sequence[RankedDocument]):
     """Documents, the best first. `method` is "model", "embeddings" or "llm". `usage`, `attempts` and `cost`, in US
     dollars, are those of all requests.
     """
@@ -102,8 +103,24 @@ class Ranked(HasDeferredCost, Sequence[RankedDocument]):
     def __iter__(self) -> Iterator[RankedDocument]:
         return iter(self.results)
 
+    def __display__(self) -> Iterator[object]:
+        """Yields the best documents with their scores, and what all took."""
+        from ..schema.displays import MOST_ROWS, DisplayTable, SmallPrint, shown_facts
+
+        rows = [
+            {"place": place, "position": each.index, "score": each.score, "document": _shown_document(each.document)}
+            for place, each in enumerate(self.results[:MOST_ROWS], 1)
+        ]
+        yield DisplayTable(rows, len(self))
+        yield SmallPrint([repr(self)[1:-1], shown_facts(self), *map(str, self.warnings)])
+
     def __repr__(self) -> str:
         return f"<Ranked: {len(self):,} documents by {self.provider}/{self.model}, method {self.method!r}>"
+
+
+def _shown_document(document: DocumentInput) -> str:
+    text = document if isinstance(document, str) else getattr(document, "text", None)
+    return text if isinstance(text, str) else shown(document)
 
 
 @dataclass(frozen=True, slots=True)

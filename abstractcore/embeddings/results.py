@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from ..errors import InvalidInputError
 from ..schema import AttemptRecord, CallWarning, CostSource, Usage, Vectors, shown
 from ..schema.costs import CostSums, HasDeferredCost
+from ..schema.reprs import RichDisplay
 from .vector_math import (
     Matrix,
     NearVector,
@@ -29,9 +30,12 @@ VectorInput: TypeAlias = "Embeddings | Vectors | Sequence[float] | Sequence[Sequ
 _MOST_SIMILARITIES: Final = 2**31
 _MOST_PAIRS: Final = 5_000_000
 
+_MOST_SHOWN: Final = 8
+"""How many vectors a notebook shows, and how many numbers of each."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Embeddings(HasDeferredCost):
+class Embeddings(HasDeferredCost, RichDisplay):
     """Vectors, one for each input, in their order: `len(embeddings)` many.
 
     `data` has their numbers as bytes. `normalized` is whether they have the length 1: None if that is unknown.
@@ -82,6 +86,19 @@ class Embeddings(HasDeferredCost):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.vectors)
+
+    def __display__(self) -> Iterator[object]:
+        """Yields the first numbers of the first vectors, and what all took."""
+        from ..schema.displays import DisplayTable, SmallPrint, shown_facts
+
+        size = 4 * self.dimensions
+        first = Vectors(self.data.data[: _MOST_SHOWN * size], self.dimensions).lists()
+        more = ["..."] if self.dimensions > _MOST_SHOWN else []
+        numbers = [[f"{number:.3f}" for number in vector[:_MOST_SHOWN]] for vector in first]
+        rows = [{"position": place, "vector": ", ".join([*each, *more])} for place, each in enumerate(numbers)]
+        yield DisplayTable(rows, len(self))
+        cut = f"{len(self.truncated):,} inputs were cut" if self.truncated else ""
+        yield SmallPrint([repr(self)[1:-1], cut, shown_facts(self), *map(str, self.warnings)])
 
     def __repr__(self) -> str:
         cached = f", {self.cache_hits:,} from the cache" if self.cache_hits else ""

@@ -9,8 +9,8 @@ import mimetypes
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from urllib.parse import urlsplit
@@ -33,6 +33,7 @@ from ..schema import (
 from ..schema.base_error import shortened, shown, shown_address
 from ..schema.json_values import check_text
 from ..schema.parts import Detail
+from ..schema.reprs import RichDisplay, short_repr
 from .in_memory import OpenFile, PixelArray, of_data_url, of_open_file, of_pixels
 
 _KINDS = {
@@ -58,7 +59,7 @@ _BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: b
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class File(RichDisplay):
     """A file for `media=[...]`, with how it is to be read: `File("report.pdf", pages="1-3,7")`.
 
     `source` is any other item of `media`. `name` and `media_type` take the place of those that are detected. `pages`
@@ -81,6 +82,23 @@ class File:
     fetch: FetchedBy | None = None
     name: str | None = None
     media_type: str | None = None
+
+    def __display__(self) -> Iterator[object]:
+        """Yields what is in memory already, and how it is to be read: no file is opened."""
+        from ..schema.displays import DisplayTable
+
+        if isinstance(self.source, RichDisplay):
+            yield self.source
+        yield DisplayTable([self._given() | {"password": None if self.password is None else "***"}])
+
+    def __repr__(self) -> str:
+        given = [f"{name}={short_repr(value)}" for name, value in self._given().items() if value is not None]
+        return f"File({', '.join(given)})"
+
+    def _given(self) -> dict[str, object]:
+        """Returns its fields without secrets: neither the password nor what a URL may hold."""
+        given: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}
+        return given | {"source": shown_address(self.source) if isinstance(self.source, str) else self.source}
 
     def apply(self, part: MediaPart, path: str) -> MediaPart:
         """Returns the part of the source with the controls; raises `InvalidInputError` for a control that files of its

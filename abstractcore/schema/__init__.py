@@ -111,6 +111,13 @@ with _LazyImports(globals()):
         partial_reply as partial_reply,
         usage_so_far as usage_so_far,
     )
+    from .displays import (
+        DisplayTable as DisplayTable,
+        FoldedBlocks as FoldedBlocks,
+        SmallPrint as SmallPrint,
+        TableList as TableList,
+        shown_json as shown_json,
+    )
     from .documents import (
         SCHEMA_VERSION as SCHEMA_VERSION,
         from_data as from_data,
@@ -199,6 +206,7 @@ with _LazyImports(globals()):
         redacted_reply as redacted_reply,
         redacted_result as redacted_result,
     )
+    from .reprs import RichDisplay as RichDisplay
     from .server_side import Parsed as Parsed, ParsedInput as ParsedInput, Rendered as Rendered
     from .sent_names import ReplyReading as ReplyReading, SentNames as SentNames
     from .token_counts import (
@@ -243,6 +251,7 @@ with _LazyImports(globals()):
         TranscriptSegment as TranscriptSegment,
         TranscriptWord as TranscriptWord,
     )
+    from .visible_text import visible as visible, visible_json as visible_json
     from .wire import (
         response_message as response_message,
         whole_base_url as whole_base_url,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Literal, TypeAlias, get_ar
 
 from .base_error import SchemaError, install_hint, one_line, shortened, shown, shown_address
 from .json_values import check_choice, check_class, check_count, check_text
-from .reprs import Immutable
+from .reprs import Immutable, RichDisplay
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -86,7 +86,7 @@ class ChangedFileError(SchemaError):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Blob(Immutable):
+class Blob(Immutable, RichDisplay):
     """Binary content in one of five forms; make it with the `from_...` constructors.
 
     `media_type` is an IANA type such as `audio/wav`, in lower case; aliases are replaced. `name` is the file's own
@@ -226,6 +226,9 @@ class Blob(Immutable):
         size = "" if self.size is None else f", {self.size:,} bytes"
         return f"Blob({self.form}, {one_line(self.media_type)}, {one_line(what)}{size})"
 
+    def __display__(self) -> tuple[object, ...]:
+        return (self,)
+
     def identity(self) -> dict[str, str | None]:
         """Returns the fields that make two blobs equal, for hashes and digests."""
         if self.sha256 is not None:
@@ -275,13 +278,16 @@ _ENDINGS = {
 """Of media types whose subtype is not how their files end."""
 
 
-class Savable:
+class Savable(RichDisplay):
     """Base class of media parts, which have a `blob` and a `type`."""
 
     __slots__ = ()
     if TYPE_CHECKING:
         type: ClassVar[str]
         blob: Blob
+
+    def __display__(self) -> tuple[object, ...]:
+        return (self.blob,)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the content to a file, and returns its path. A file that exists is overwritten.

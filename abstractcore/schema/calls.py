@@ -92,6 +92,9 @@ class Message(Immutable, RichDisplay):
             )
         object.__setattr__(self, "provider_options", options)
 
+    def __display__(self) -> tuple[object, ...]:
+        return self.parts
+
     @classmethod
     def system(cls, text: str) -> Message:
         """Returns a system message: instructions to the model."""

@@ -125,6 +125,9 @@ class MediaResult(BackendFacts, RichDisplay, Generic[P]):
         if not self.parts:
             raise SchemaError("expected one part or several", "parts")
 
+    def __display__(self) -> tuple[object, ...]:
+        return self.parts
+
     @property
     def part(self) -> P:
         """The part, the first of several."""

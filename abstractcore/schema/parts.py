@@ -35,7 +35,7 @@ from .json_values import (
     repaired_json,
 )
 from .media_controls import MediaControls
-from .reprs import Immutable, RichDisplay
+from .reprs import Immutable
 from .tools import CachePoint, check_cache
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class ReasoningPart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class ImagePart(Immutable, RichDisplay, Savable):
+class ImagePart(Immutable, Savable):
     """An image. `detail` is how closely the model should look, where a vendor offers the choice."""
 
     type: ClassVar[str] = "image"
@@ -183,7 +183,7 @@ class ImagePart(Immutable, RichDisplay, Savable):
 
 
 @dataclass(frozen=True, slots=True)
-class AudioPart(Immutable, RichDisplay, Savable):
+class AudioPart(Immutable, Savable):
     """Audio. In a reply, `transcript` is the spoken text, and `id` the vendor's id of the audio."""
 
     type: ClassVar[str] = "audio"
@@ -198,9 +198,12 @@ class AudioPart(Immutable, RichDisplay, Savable):
         _check_media(self)
         _clean_optional(self, "transcript", "id")
 
+    def __display__(self) -> tuple[object, ...]:
+        return (self.blob, self.transcript) if self.transcript else (self.blob,)
+
 
 @dataclass(frozen=True, slots=True)
-class VideoPart(Immutable, RichDisplay, Savable):
+class VideoPart(Immutable, Savable):
     """A video, with or without sound."""
 
     type: ClassVar[str] = "video"
@@ -214,7 +217,7 @@ class VideoPart(Immutable, RichDisplay, Savable):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPart(Immutable, RichDisplay, Savable):
+class DocumentPart(Immutable, Savable):
     """A document: PDF, an office format, or a text file (`text/markdown`, `text/csv`)."""
 
     type: ClassVar[str] = "document"

@@ -6,7 +6,7 @@ several calls and tool runs belong to; `ToolRecord`: one tool run. Together they
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TypeAlias, overload
@@ -20,7 +20,7 @@ from .parts import (
     ToolResult,
 )
 from .replies import CallWarning, ModelReply, Usage
-from .reprs import Immutable
+from .reprs import Immutable, RichDisplay
 from .responses import AttemptRecord
 from .tool_steps import ErrorRecord, ToolOutcome
 
@@ -38,7 +38,7 @@ Capture = Literal["off", "redacted", "full"]
 
 
 @dataclass(frozen=True, slots=True)
-class CallRecord(Immutable):
+class CallRecord(Immutable, RichDisplay):
     """One logical call with all its attempts.
 
     `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
@@ -106,6 +106,37 @@ class CallRecord(Immutable):
         object.__setattr__(self, "result", freeze(self.result, "result"))
         object.__setattr__(self, "input", freeze(self.input, "input"))
 
+    def __display__(self) -> Iterator[object]:
+        from .displays import DisplayTable, FoldedBlocks
+
+        yield DisplayTable([self.__display_row__()])
+        if self.call is not None and self.call.messages:
+            yield FoldedBlocks("Request", self.call.messages[-1:])
+        if self.reply is not None:
+            yield self.reply
+
+    def __display_row__(self) -> dict[str, object]:
+        from .amounts import cost_of
+
+        row = _row(self, self.model, self.operation)
+        row |= {"tokens in": self.usage.input, "tokens out": self.usage.output}
+        return row | {"cost": cost_of(self.cost, self.estimated_cost, self.saved_cost)}
+
+
+def _row(record: TraceRecord, name: str, kind: str) -> dict[str, object]:
+    """Returns the cells that all records have in a table."""
+    from .amounts import moment, seconds
+    from .displays import shown_error
+
+    return {
+        "name": name,
+        "kind": kind,
+        "outcome": record.outcome,
+        "error": shown_error(record.error),
+        "began": moment(record.started_at),
+        "time": seconds(record.seconds),
+    }
+
 
 InteractionKind = Literal["tools", "correction", "media", "batches"]
 """Why there may be several calls: tools are run between them; the answer did not match its type, and was asked for
@@ -113,7 +144,7 @@ again; the answer is spoken, or drawn; a list, as of texts to embed, takes sever
 
 
 @dataclass(frozen=True, slots=True)
-class InteractionRecord(Immutable):
+class InteractionRecord(Immutable, RichDisplay):
     """An interaction that took several calls, or ran tools: the parent of their records. It has no tokens and no cost
     of its own, so that sums over all records are what was spent.
 
@@ -147,6 +178,9 @@ class InteractionRecord(Immutable):
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "trace_context", freeze_object(self.trace_context, "trace_context"))
 
+    def __display_row__(self) -> dict[str, object]:
+        return _row(self, self.model, self.kind)
+
 
 ApprovalDecision = Literal["allowed", "edited", "denied", "answered"]
 """What was decided about a tool call: it may run; it may run with other arguments; it must not run; its result was
@@ -175,7 +209,7 @@ ToolSource = Literal["function", "mcp", "a2a", "own", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolRecord(Immutable):
+class ToolRecord(Immutable, RichDisplay):
     """One tool call that a loop has handled: also one that was refused, or cut off while it ran.
 
     `parent_id` is the interaction's, `call_id` the model's id of the call, `round` the index of the reply that made
@@ -211,6 +245,17 @@ class ToolRecord(Immutable):
         object.__setattr__(self, "arguments", freeze(self.arguments, "arguments"))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "trace_context", freeze_object(self.trace_context, "trace_context"))
+
+    def __display__(self) -> Iterator[object]:
+        from .displays import DisplayTable, shown_json
+
+        yield DisplayTable([self.__display_row__()])
+        yield shown_json(self.arguments)
+        if self.result is not None:
+            yield self.result
+
+    def __display_row__(self) -> dict[str, object]:
+        return _row(self, self.tool, "tool") | {"cost": self.cost}
 
 
 TraceRecord: TypeAlias = CallRecord | InteractionRecord | ToolRecord

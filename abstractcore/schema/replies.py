@@ -337,6 +337,9 @@ class ModelReply(Immutable, RichDisplay):
         """The tool calls of the model, in order."""
         return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
+    def __display__(self) -> tuple[object, ...]:
+        return self.parts
+
     def message(self) -> Message | None:
         """The reply as the assistant's message of a conversation; None if it is empty."""
         role: Role = "assistant"

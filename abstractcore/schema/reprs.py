@@ -1,15 +1,11 @@
 """`ShortRepr`: a repr of one short line, without values that look like credentials.
 
-`RichDisplay`: HTML of answers, messages and media for notebooks. `Immutable`: the base of the schema's frozen
-dataclasses, and a copy of one with changes.
-
-Text of a model is escaped, which Markdown would not allow, and nothing is loaded from a network: a notebook runs
-scripts in its outputs with the rights of its user.
+`RichDisplay`: what notebooks show. `Immutable`: the base of the schema's frozen dataclasses, and a copy of one with
+changes.
 """
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -17,7 +13,6 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
-from .base_error import SchemaError
 from .json_values import shown
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH, _MAX_LENGTH = 80, 4, 6, 1000
@@ -83,9 +78,14 @@ def _mapping(mapping: Mapping[object, object], depth: int) -> str:
 
 
 def _entry(name: object, value: object, depth: int) -> str:
-    if isinstance(value, str) and _SECRET.search(str(name)):
+    if isinstance(value, str) and is_secret(name):
         return "'***'"
     return _short(value, depth + 1)
+
+
+def is_secret(name: object) -> bool:
+    """Returns whether a field is named like one with a credential."""
+    return _SECRET.search(str(name)) is not None
 
 
 def _in_brackets(brackets: str, written: list[str], more: int) -> str:
@@ -106,89 +106,29 @@ def _is_default(field: Field[Any], value: object) -> bool:
     return field.default_factory is not MISSING and bool(value == field.default_factory())
 
 
-_MAX_EMBEDDED_BYTES = 4 * 1024 * 1024
-_MAX_HTML_TEXT = 100_000
-_EMBEDDED = {
-    "image/png": "img",
-    "image/jpeg": "img",
-    "image/gif": "img",
-    "image/webp": "img",
-    "audio/mpeg": "audio",
-    "audio/wav": "audio",
-    "audio/ogg": "audio",
-    "video/mp4": "video",
-    "video/webm": "video",
-}
-"""The HTML element of each media type. SVG is left out: it may contain scripts."""
-
-
 class RichDisplay:
     """Base class of objects that Jupyter, IPython, VS Code and others show by `_repr_html_`
-    (https://ipython.readthedocs.io/en/stable/config/integrating.html#rich-display)."""
+    (https://ipython.readthedocs.io/en/stable/config/integrating.html#rich-display). A subclass defines `__display__`,
+    which returns blocks, or `__display_row__`: see `abstractcore.schema.displays`, which writes their HTML.
+    """
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Returns HTML of the parts in order, with images, audio and video embedded."""
-        parts: Iterable[Any] = getattr(self, "parts", (self,))
-        return f"<div>{''.join(map(_part, parts))}</div>"
+        """Returns the blocks as HTML."""
+        from .displays import html_of  # here: few programs show anything
 
+        return html_of(self.__display__())
 
-def small_print(*lines: str) -> str:
-    """Returns the lines in small print."""
-    return f"<small>{'<br>'.join(map(_escape_html, lines))}</small>"
+    def __display__(self) -> Iterable[Any]:
+        """Returns the blocks that are shown: by default a table of its row."""
+        from .displays import DisplayTable
 
+        return (DisplayTable([self.__display_row__()]),)
 
-def _part(part: Any) -> str:
-    kind = part.type
-    if kind == "text":
-        return _text_html(part.text)
-    if kind == "reasoning":
-        return f"<details><summary>Reasoning</summary>{_text_html(part.text)}</details>" if part.text else ""
-    if kind == "tool_call":
-        return f"<p><code>{_shorten(part.name)}({_shorten(part.arguments_text)})</code></p>"
-    if kind == "tool_result":
-        return "".join(map(_part, part.content))
-    if kind == "hosted_tool_result" and (files := [each for each in part.content if hasattr(each, "blob")]):
-        return "".join(map(_part, files))
-    blob = getattr(part, "blob", None)
-    return _media(blob) if blob is not None else f"<p><code>{_escape_html(short_repr(part))}</code></p>"
-
-
-def _text_html(text: str) -> str:
-    return f'<div style="white-space: pre-wrap">{_shorten(text)}</div>'
-
-
-def _shorten(text: str) -> str:
-    rest = f"... [{len(text):,} characters]" if len(text) > _MAX_HTML_TEXT else ""
-    return _escape_html(text[:_MAX_HTML_TEXT] + rest)
-
-
-def _media(blob: Any) -> str:
-    element = _EMBEDDED.get(blob.media_type)
-    data = _content(blob) if element is not None else None
-    if data is None:
-        return f"<p><code>{_escape_html(repr(blob))}</code></p>"
-    source = f"data:{blob.media_type};base64,{base64.b64encode(data).decode('ascii')}"
-    if element == "img":
-        return f'<img src="{source}" alt="{_escape_html(blob.name or blob.media_type)}" style="max-width: 100%">'
-    return f'<{element} controls src="{source}"></{element}>'
-
-
-def _content(blob: Any) -> bytes | None:
-    """Returns the content if it is in memory or in a file, and short enough."""
-    if blob.form not in ("bytes", "file") or blob.size > _MAX_EMBEDDED_BYTES:
-        return None
-    try:
-        return blob.read()
-    except (OSError, SchemaError):
-        return None
-
-
-def _escape_html(text: str) -> str:
-    from html import escape  # here: it takes a millisecond to load, and few programs show anything
-
-    return escape(text)
+    def __display_row__(self) -> Mapping[str, object]:
+        """Returns its row in the table of a list: cells by the names of their columns."""
+        raise NotImplementedError
 
 
 T = TypeVar("T", bound="Immutable")

@@ -19,7 +19,7 @@ from .costs import CostSource, CostSums, HasDeferredCost, checked_cost, checked_
 from .json_values import check_items, freeze
 from .parts import AudioPart, Citation, HostedToolResult, ImagePart, MediaPart, Part, TextPart, ToolCall
 from .replies import CallWarning, FinishReason, ModelReply, Usage
-from .reprs import Immutable, RichDisplay, ShortRepr, short_repr, small_print
+from .reprs import Immutable, RichDisplay, ShortRepr, short_repr
 
 if TYPE_CHECKING:
     from . import evidence, media_decisions, media_results, tool_loops, tool_steps
@@ -252,10 +252,20 @@ class GenerateResponse(HasDeferredCost, HasUserValues, ShortRepr, RichDisplay, G
     def __str__(self) -> str:
         return self.content
 
-    def _repr_html_(self) -> str:
-        """Returns the answer as HTML, with its finish reason and warnings below it."""
+    def __display__(self) -> Iterator[object]:
+        """Yields the answer with what was made of it; below it the tool calls, what it took, and warnings."""
+        from . import amounts, displays
+
+        yield from self.parts
+        yield from self.made
+        if self.tool_steps:
+            yield displays.FoldedBlocks(
+                amounts.counted(len(self.tool_steps), "tool call"), [displays.TableList(self.tool_steps)]
+            )
         ended = f"{self.provider}/{self.model}: {self.finish_reason}"
-        return RichDisplay._repr_html_(self) + small_print(ended, *map(str, self.warnings))
+        cost = amounts.cost_of(self.cost, self.estimated_cost, self.saved_cost)
+        facts = [ended, displays.shown_tokens(self.usage), cost, amounts.seconds(self.seconds)]
+        yield displays.SmallPrint([", ".join(filter(None, facts)), *map(str, self.warnings)])
 
     def __repr__(self) -> str:
         shown = {

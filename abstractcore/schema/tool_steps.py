@@ -13,7 +13,7 @@ from .deltas import Delta
 from .json_values import check_choice, check_class, check_items
 from .parts import MediaPart, ToolCall, ToolResult
 from .replies import CallWarning
-from .reprs import Immutable, ShortRepr
+from .reprs import Immutable, RichDisplay, ShortRepr
 from .tools import ToolLabel, check_labels
 
 
@@ -56,7 +56,7 @@ TOOL_OUTCOMES: tuple[ToolOutcome, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class ToolStep(Immutable):
+class ToolStep(Immutable, RichDisplay):
     """A tool call with its result. `round` is the index, in `steps` of the response, of the reply that made the call.
 
     `started_at` is in seconds since the epoch, `seconds` the duration. `data` is for the caller, and never sent to the
@@ -87,6 +87,21 @@ class ToolStep(Immutable):
         check_choice(self.outcome, TOOL_OUTCOMES, "outcome")
         object.__setattr__(self, "labels", check_labels(self.labels))
         object.__setattr__(self, "warnings", check_items(self.warnings, CallWarning, "warnings"))
+
+    def __display__(self) -> tuple[object, ...]:
+        return (self.call, self.result)
+
+    def __display_row__(self) -> dict[str, object]:
+        from .amounts import seconds
+        from .displays import shown_call, shown_error
+
+        return {
+            "call": shown_call(self.call),
+            "outcome": self.outcome,
+            "result": self.result.as_text,
+            "error": shown_error(self.error),
+            "time": seconds(self.seconds),
+        }
 
     @property
     def failed(self) -> bool:

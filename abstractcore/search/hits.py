@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 from typing import Final
 
 from ..schema import EMPTY, Blob, DocumentPart, Source
-from ..schema.reprs import ShortRepr
+from ..schema.reprs import RichDisplay, ShortRepr
 from ..schema.source_texts import TextSource
 from .chunks import Chunk
 from .documents import DocumentText, StoredChunk
@@ -22,7 +22,7 @@ _LONGEST_LINE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Hit(ShortRepr):
+class Hit(ShortRepr, RichDisplay):
     """A part of a document that was found: `text`, and `source`, the place in the file of what answers the query best
     in it, as `response.sources` has places: page and box, sheet and cell, seconds, paragraph.
 
@@ -51,6 +51,16 @@ class Hit(ShortRepr):
     def media_part(self) -> DocumentPart:
         """Returns the hit as a document, whose name is its place."""
         return DocumentPart(Blob.from_bytes(self.text.encode(), "text/plain", name=self.where))
+
+    def __display__(self) -> Iterator[object]:
+        from ..schema.displays import SmallPrint
+
+        yield self.text
+        yield SmallPrint([self.where, f"score {self.score:.3f}"])
+
+    def __display_row__(self) -> dict[str, object]:
+        tags = ", ".join(f"{name}: {value}" for name, value in self.tags.items())
+        return {"place": self.where, "text": self.text, "score": self.score, "tags": tags}
 
     def __str__(self) -> str:
         return f"{self.where}: {one_line(self.source.text or self.text)}"

@@ -14,6 +14,7 @@ from ..copying import NotCopied
 from ..engine import Pipeline
 from ..errors import InvalidInputError
 from ..schema.base_error import shown
+from ..schema.displays import TableList
 from ..tools.tool import Tool
 from .adding import Adding, IndexReport, Progress, listed
 from .arguments import (
@@ -277,7 +278,7 @@ class Index(NotCopied):
             hits = self._hits(query, best, similarity)
             if len(hits) == len(best) or self._file.revision() == revision:
                 break
-        return hits
+        return TableList(hits)
 
     def _best(
         self, query: str, embedded: Embeddings | None, k: int, tags: Tags, mode: SearchMode

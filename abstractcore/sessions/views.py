@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from .. import schema
 from ..copying import NotCopied
 from ..errors import SessionError
 from ..lazy_modules import LazyModule
 from ..schema import CallWarning, Message
+from ..schema.reprs import RichDisplay
 from .documents import OpenAIMessages, document_of
 from .handles import SetAside, find_handle
 from .history import SessionExchange, SessionUsage, usage_of
@@ -28,8 +30,11 @@ else:
     llms = LazyModule("abstractcore.client.llm")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
 
+_MOST_SHOWN: Final = 5
+"""How many exchanges a notebook shows."""
 
-class SessionView(NotCopied):
+
+class SessionView(NotCopied, RichDisplay):
     """The conversation of a `Session`: its messages and exchanges, what they used, and copies of it."""
 
     _holds = "the lock of a conversation, and perhaps an open file"
@@ -219,6 +224,26 @@ class SessionView(NotCopied):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __display__(self) -> Iterator[object]:
+        """Yields the last exchanges, and what all took."""
+        from ..schema.amounts import counted, sums
+        from ..schema.displays import FoldedBlocks, SmallPrint, shown_tokens
+
+        exchanges = self.exchanges
+        if self.system_prompt is not None:
+            yield FoldedBlocks("system", [self.system_prompt])
+        for exchange in exchanges[-_MOST_SHOWN:]:
+            for message in exchange.messages:
+                if message.role == "tool":
+                    yield FoldedBlocks("tool", [message])
+                else:
+                    yield SmallPrint([message.role])
+                    yield message
+        shown = f", of which {_MOST_SHOWN} are shown" if len(exchanges) > _MOST_SHOWN else ""
+        llm = self._settings.llm
+        facts = [f"{counted(len(exchanges), 'exchange')}{shown}", shown_tokens(self.usage), sums(self.cost)]
+        yield SmallPrint([f"{llm.provider}/{llm.model}: {', '.join(filter(None, facts))}"])
 
     def __repr__(self) -> str:
         llm, file = self._settings.llm, self._state.file

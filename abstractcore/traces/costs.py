@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, case, func, literal, literal_c
 from ..errors import InvalidInputError
 from ..schema import CostSums
 from ..schema.base_error import shown
+from ..schema.reprs import RichDisplay
 from .column_values import SUCCEEDED, dollars, hour_of, searched
 from .filters import Filter
 from .record_sums import sums_of_records
@@ -36,7 +37,7 @@ _warned: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class CostRow:
+class CostRow(RichDisplay):
     """The calls of one group. `group` has a value for each name in `by`; `calls` counts calls of models, of which
     `failed` ended without a result, or the runs of a tool. `is_folded` says that it is the rest of a tag that has too
     many values in an hour, whose own value is "other".
@@ -52,6 +53,20 @@ class CostRow:
     cached_tokens: int
     """Input tokens that providers read from their caches."""
     is_folded: bool = False
+
+    def __display_row__(self) -> dict[str, object]:
+        return {
+            **self.group,
+            "calls": self.calls,
+            "failed": self.failed or None,
+            "tokens in": self.input_tokens,
+            "tokens out": self.output_tokens,
+            "cached": self.cached_tokens or None,
+            "known": self.costs.known,
+            "estimated": self.costs.estimated or None,
+            "unknown": self.costs.unknown or None,
+            "saved": self.costs.saved or None,
+        }
 
 
 def costs(connection: Connection, by: Sequence[str], wanted: Filter) -> list[CostRow]:

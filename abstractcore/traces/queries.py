@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import reduce
+from operator import add
 from typing import Any, Final, Literal, TypeAlias, cast
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
@@ -14,7 +16,10 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 from ..database import Statement
 from ..errors import InvalidInputError
 from ..schema import CallRecord, CostSums, Outcome, ToolRecord, TraceRecord
+from ..schema.amounts import cost_of, counted, moment, seconds, sums
 from ..schema.base_error import shown
+from ..schema.displays import DisplayTable, IndentedCell, SmallPrint
+from ..schema.reprs import RichDisplay
 from .column_values import dollars, outcome_of, searched, tags_of
 from .contents import unpacked
 from .filters import Filter, check_integer, with_words
@@ -23,11 +28,13 @@ from .tables import contents, messages, records, scores
 
 CallOrder: TypeAlias = Literal["newest", "stored", "dearest", "slowest"]
 _MOST_NODES: Final = 10_000
+_MOST_SHOWN: Final = 200
+"""How many nodes of a tree a notebook shows."""
 _CHUNK: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class CallSummary:
+class CallSummary(RichDisplay):
     """One call, without its content: `TraceStore.trace` returns all of it. Costs are in US dollars; `saved_cost` is
     what the answer of a cache cost when it was asked for. `number` is higher for calls that were stored later; calls of
     several programs may become visible in another order.
@@ -55,6 +62,20 @@ class CallSummary:
         """When it began, in UTC."""
         return datetime.fromtimestamp(self.started_at, UTC)
 
+    def __display_row__(self) -> dict[str, object]:
+        return {
+            "began": moment(self.started_at),
+            "model": f"{self.provider}/{self.model}",
+            "operation": self.operation,
+            "outcome": self.outcome,
+            "time": seconds(self.seconds),
+            "tokens in": self.input_tokens,
+            "tokens out": self.output_tokens,
+            "cost": cost_of(self.cost, self.estimated_cost, self.saved_cost),
+            "tags": ", ".join(f"{name}: {value}" for name, value in self.tags.items()),
+            "trace": self.trace_id,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class TraceScore:
@@ -69,7 +90,7 @@ class TraceScore:
 
 
 @dataclass(slots=True)
-class TraceNode:
+class TraceNode(RichDisplay):
     """A record in its tree. `name` is the tool's, the model's or the kind of interaction."""
 
     record: TraceRecord
@@ -88,6 +109,21 @@ class TraceNode:
             return record.tool
         return record.model if isinstance(record, CallRecord) else record.kind
 
+    def __display__(self) -> Iterator[object]:
+        """Yields a table of this node and those below it: when each began, in seconds after the first, its time and its
+        cost.
+        """
+        nodes = [*self]
+        rows = [each._tree_row(self) for each in nodes[:_MOST_SHOWN]]
+        yield DisplayTable(rows, len(nodes), _MOST_SHOWN)
+        costs = reduce(add, (CostSums.of(each.record) for each in nodes), CostSums())
+        yield SmallPrint([f"{counted(len(nodes), 'record')}, {sums(costs)}"])
+
+    def _tree_row(self, top: TraceNode) -> dict[str, object]:
+        row = {**self.record.__display_row__(), "name": IndentedCell(self.name, self.depth - top.depth)}
+        row["began"] = f"+{self.record.started_at - top.record.started_at:.2f} s"
+        return row | {"scores": ", ".join(f"{each.name}: {each.value:g}" for each in self.scores)}
+
     def __iter__(self) -> Iterator[TraceNode]:
         """Yields this node and those below it, depth first."""
         waiting: list[TraceNode] = [self]
@@ -98,7 +134,7 @@ class TraceNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(RichDisplay):
     """The tree of records that belong together, such as the calls and tool runs of one loop. Iteration yields its nodes
     depth first. `is_cut` says that it has more than 10,000 records, of which these are the first.
     """
@@ -109,6 +145,9 @@ class Trace:
 
     def __iter__(self) -> Iterator[TraceNode]:
         return iter(self.root)
+
+    def __display__(self) -> Iterable[object]:
+        return self.root.__display__()
 
     @property
     def costs(self) -> CostSums:

@@ -15,6 +15,7 @@ from ..copying import NotCopied
 from ..database import Database, DatabaseReplacedError, file_has_table
 from ..errors import ConfigurationError, InvalidInputError
 from ..schema import Capture
+from ..schema.displays import TableList
 from ..telemetry import Recorder, default_recorder
 from ..user_folders import data_folder
 from . import costs, excerpts, exporting, queries
@@ -146,7 +147,8 @@ class TraceStore(NotCopied):
         `InvalidInputError` for another time or order, and for a value of another type.
         """
         wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, operation, tags, failed, after)
-        return self.database.read(lambda connection: queries.calls(connection, wanted, text, order, skip, limit))
+        found = self.database.read(lambda connection: queries.calls(connection, wanted, text, order, skip, limit))
+        return TableList(found)
 
     def trace(self, trace_id: str) -> Trace:
         """Returns the whole tree that a record is in; raises `InvalidInputError` if it is not stored."""
@@ -187,7 +189,7 @@ class TraceStore(NotCopied):
         `InvalidInputError` for another name.
         """
         wanted = Filter(self._time(since, "since"), self._time(until, "until"), model, None, tags, failed)
-        return self.database.read(lambda connection: costs.costs(connection, by, wanted))
+        return TableList(self.database.read(lambda connection: costs.costs(connection, by, wanted)))
 
     def names(self, of: str) -> list[str]:
         """Returns the names of "model", "provider", "operation", "tool" or "tag", or the values of a tag such as

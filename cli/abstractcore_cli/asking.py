@@ -17,16 +17,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
+from abstractcore.schema import visible_json
+from abstractcore.schema.amounts import counted, dollars
 
 from .file_progress import FileProgress
 from .plugins import ConnectionArguments, connections, create, registry
 from .reporting import reported, response_json
-from .screen import escaped, note, prints_to_stderr, write
+from .screen import note, prints_to_stderr, write
 from .sessions.last import keep_last, unnamed_path
 from .sessions.names import name_of
 from .sessions.opening import chosen_path, opened_session, with_last_model
 from .toolbox import ToolArguments, Toolbox, final_result, is_final, toolbox
-from .tracing.amounts import counted, dollars
 
 if TYPE_CHECKING:
     from .answer_types import AnswerType
@@ -232,7 +233,7 @@ def _show(
         write(f"{final_result(response)}\n")
     elif kind is not None:
         indent = 2 if sys.stdout.isatty() else None
-        write(escaped(json.dumps(output, ensure_ascii=False, indent=indent)) + "\n")
+        write(visible_json(json.dumps(output, ensure_ascii=False, indent=indent)) + "\n")
     elif not is_streamed:
         write(f"{response.content}\n")
     if not silent:

@@ -8,13 +8,13 @@ from dataclasses import replace
 import typer
 
 import abstractcore
+from abstractcore.schema.amounts import dollars
 
 from .exit_codes import exit_code
 from .file_losses import ReadFile, losses, read_file
 from .plugins import ConnectionArguments, connected
 from .reporting import plan_json, print_error, reported
 from .screen import note, show_table, write
-from .tracing.amounts import dollars
 
 _HEADERS = ("file", "type", "size", "sent", "tokens", "lost", "reason")
 

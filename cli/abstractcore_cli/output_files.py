@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
-from abstractcore.schema import CallProgress, MediaPart, ending_of, write_whole
+from abstractcore.schema import CallProgress, MediaPart, ending_of, visible, write_whole
 
 from .reporting import media_json
-from .screen import note, shown, write
+from .screen import note, write
 
 _LONGEST_NAME = 40
 _MOST_DIFFERENCES = 5
@@ -171,7 +171,7 @@ class ProgressBar:
 
     def show(self, what: str, done: float, total: float | None) -> None:
         """Shows that so much of something is done."""
-        self._bars.update(self._bar, description=" ".join(shown(what).split()), completed=done, total=total)
+        self._bars.update(self._bar, description=" ".join(visible(what).split()), completed=done, total=total)
 
     def close(self) -> None:
         """Removes the bar."""

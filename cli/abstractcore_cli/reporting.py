@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import typer
 
 import abstractcore
-from abstractcore.schema import to_data
+from abstractcore.schema import to_data, visible_json
 
 from . import AGAIN, INTERRUPTED, INTERRUPTION
 from .exit_codes import exit_code
-from .screen import announce, complain, escaped, write
+from .screen import announce, complain, write
 
 if TYPE_CHECKING:
     from abstractcore.registry import PluginReport
@@ -270,7 +270,7 @@ def catalogue_json(data: Mapping[str, object]) -> str:
 
 def json_line(data: Mapping[str, object]) -> str:
     """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
-    return escaped(json.dumps(data, ensure_ascii=False)) + "\n"
+    return visible_json(json.dumps(data, ensure_ascii=False)) + "\n"
 
 
 @contextmanager

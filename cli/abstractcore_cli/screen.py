@@ -3,47 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, redirect_stdout, suppress
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TextIO
 
+from abstractcore.schema import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_UNSEEN = (
-    *range(0x7F, 0xA0),  # DEL and the controls of Latin-1
-    *range(0x2028, 0x202F),  # line and paragraph separators; bidirectional embeddings and overrides
-    *range(0x2066, 0x2070),  # bidirectional isolates; deprecated format characters
-    *range(0xFFF9, 0xFFFC),  # interlinear annotations
-)
-# Answers, names of models and of files are untrusted: escape sequences could change the screen, the window title or
-# the clipboard, and bidirectional characters the order in which a line is read (unicode.org/reports/tr36,
-# "Bidirectional Text Spoofing"). ASCII control characters are shown as symbols, others as U+FFFD; carriage returns,
-# common in line ends, are removed. Joiners and direction marks stay: emoji and many languages need them.
-_SHOWN: dict[int, int | None] = {
-    **{code: 0x2400 + code for code in range(0x20)},
-    **dict.fromkeys(_UNSEEN, 0xFFFD),
-    ord("\t"): ord("\t"),
-    ord("\n"): ord("\n"),
-    ord("\r"): None,
-}
-_ESCAPED = re.compile(f"[{''.join(map(chr, _UNSEEN))}\ud800-\udfff]")
 _DEFAULT_WIDTH = 80
-
-
-def shown(text: str) -> str:
-    """Returns `text` with visible control and bidirectional characters."""
-    return text.translate(_SHOWN)
-
-
-def escaped(text: str) -> str:
-    """Returns a JSON text in which characters that `shown` replaces, and lone surrogates, are escaped; JSON itself
-    requires that of ASCII control characters.
-    """
-    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def write(text: str, stdout: TextIO | None = None) -> None:
@@ -52,7 +23,7 @@ def write(text: str, stdout: TextIO | None = None) -> None:
     `stdout` is the stream to write to in the body of `prints_to_stderr`.
     """
     out = stdout or sys.stdout
-    out.write(shown(text) if out.isatty() else text)
+    out.write(visible(text) if out.isatty() else text)
     out.flush()
 
 
@@ -103,7 +74,7 @@ def show_table(
     width that each keeps; 0 for one that may be left out. `below` has a line of pieces for each row, as those of
     `show_lines`: it is shown below the row on a terminal.
     """
-    cells = [[" ".join(shown(cell).split()) for cell in row] for row in rows]
+    cells = [[" ".join(visible(cell).split()) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             write("\t".join(row) + "\n")
@@ -113,14 +84,14 @@ def show_table(
     console = _console(sys.stdout)
     if crop is not None:
         headers, cells = cropped(headers, cells, console.width, crop)
-    first, *groups = table_rows([shown(header) for header in headers], cells, console.width)
+    first, *groups = table_rows([visible(header) for header in headers], cells, console.width)
     for line in first:
         _print_line(console, (line, "dim"))
     for lines, pieces in zip_longest(groups, below):
         for line in lines:
             _print_line(console, (line, ""))
         if pieces:
-            _print_line(console, *((shown(text), style) for text, style in pieces))
+            _print_line(console, *((visible(text), style) for text, style in pieces))
 
 
 def show_group(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -143,9 +114,9 @@ def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     from .layout import fact_lines, wrapped
 
     console = _console(sys.stdout)
-    for line in wrapped(shown(title), console.width):
+    for line in wrapped(visible(title), console.width):
         _print_line(console, (line, "bold"))
-    for name, value in fact_lines([(shown(name), shown(value)) for name, value in facts], console.width):
+    for name, value in fact_lines([(visible(name), visible(value)) for name, value in facts], console.width):
         _print_line(console, (name, "dim"), (value, ""))
     _print_line(console)
 
@@ -156,11 +127,11 @@ def show_lines(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
     """
     if not sys.stdout.isatty():
         for line in lines:
-            write("".join(shown(text) for text, _ in line) + "\n")
+            write("".join(visible(text) for text, _ in line) + "\n")
         return
     console = _console(sys.stdout)
     for line in lines:
-        _print_line(console, *((shown(text), style) for text, style in line))
+        _print_line(console, *((visible(text), style) for text, style in line))
 
 
 def screen_width() -> int:
@@ -180,7 +151,7 @@ def can_show(text: str) -> bool:
 def _print(text: str, style: str) -> None:
     """Prints a text to stderr; its lines are wrapped on a terminal only, so that they can be searched elsewhere."""
     console = _console(sys.stderr)
-    for line in shown(text).split("\n"):
+    for line in visible(text).split("\n"):
         if console.is_terminal:
             from .layout import wrapped
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import abstractcore
+from abstractcore.schema import visible_json
 
-from .screen import announce, ask_line, escaped
+from .screen import announce, ask_line
 
 if TYPE_CHECKING:
     from abstractcore.registry import Registry
@@ -152,7 +153,7 @@ def asked(pending: abstractcore.PendingCall, always: set[str]) -> abstractcore.T
     """Shows a call, and returns the user's answer; "always" adds the tool to `always`. The end of input means no."""
     call = pending.call
     plain = call.arguments_text if call.arguments_json is None else json.loads(call.arguments_json)
-    arguments = escaped(json.dumps(plain, ensure_ascii=False))
+    arguments = visible_json(json.dumps(plain, ensure_ascii=False))
     announce(f"The model calls {pending.call.name} with {_limit(arguments)}")
     if pending.reason == "data_flow":
         announce("It would send data out after the model has read private data and text from elsewhere.")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore_cli.screen import escaped, shown
+from abstractcore.schema import visible, visible_json
 from tests.catalogue_files import write_file
 from tests.chaos_server import answer, failure
 
@@ -57,18 +57,18 @@ def dangerous_in(text: str) -> set[str]:
 
 def test_every_control_and_bidirectional_character_of_unicode_is_replaced():
     every = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert dangerous_in(shown(every)) == {each for each in every if unicodedata.category(each) == "Cs"}
-    assert dangerous_in(shown("a\rb")) == set()
+    assert dangerous_in(visible(every)) == {each for each in every if unicodedata.category(each) == "Cs"}
+    assert dangerous_in(visible("a\rb")) == set()
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_of_all_languages_are_shown_as_they_are(text: str):
-    assert shown(text) == text
+    assert visible(text) == text
 
 
 def test_json_escapes_what_a_screen_does_not_show_and_keeps_its_value():
     value = {"name": f"{NAME}\ud800", "text": list(TEXTS)}
-    text = escaped(json.dumps(value, ensure_ascii=False))
+    text = visible_json(json.dumps(value, ensure_ascii=False))
     assert dangerous_in(text) == set()
     assert json.loads(text) == value
 

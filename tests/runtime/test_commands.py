@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 from abstractruntime import Runtime
 from abstractruntime.commands import runs
 from abstractruntime.commands.stores import programs_and_effects
-from abstractruntime.commands.timeline import described, shortened, shown_call, timeline
 from abstractruntime.records import Record
+from abstractruntime.timeline import described, shortened, shown_call, timeline
 
 TREASURY = '''
 """Programs for the commands."""

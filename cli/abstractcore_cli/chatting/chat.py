@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import abstractcore
+from abstractcore.schema.amounts import counted, sums
 
 from ..plugins import ConnectionArguments, connections, create, registry
 from ..reporting import print_error, reported
@@ -17,7 +18,6 @@ from ..screen import note, write
 from ..sessions.last import keep_last
 from ..sessions.opening import chosen_path, opened_session, with_last_model
 from ..toolbox import ToolArguments, toolbox
-from ..tracing.amounts import counted, sums
 from ..tracing.conversations import shortened
 from .commands import ChatCommands
 from .turns import ChatSession

@@ -9,11 +9,11 @@ from typing import Final
 
 import abstractcore
 from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.schema.amounts import counted, sums, tokens
 
 from ..reporting import in_options
 from ..screen import note
 from ..sessions.names import new_session_path
-from ..tracing.amounts import counted, sums, tokens
 from ..tracing.conversations import shortened
 from .turns import ChatSession
 

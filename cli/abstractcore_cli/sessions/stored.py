@@ -13,12 +13,12 @@ from typing import Any
 import typer
 
 import abstractcore
-from abstractcore.schema import to_data
+from abstractcore.schema import to_data, visible_json
+from abstractcore.schema.amounts import cost_of, moment, sums, tokens
 from abstractcore.sessions import SessionSummary, remove_session
 
 from ..reporting import error_facts, json_line, reported
-from ..screen import ask_line, escaped, note, show_lines, show_table, write
-from ..tracing.amounts import cost_of, moment, sums, tokens
+from ..screen import ask_line, note, show_lines, show_table, write
 from ..tracing.conversations import Line, message_lines
 from .names import existing_path, name_of, opened_here, sessions_folder, stored_paths
 
@@ -124,7 +124,7 @@ def export_session(name: str, path: str | None, *, as_openai: bool, as_json: boo
 
 
 def _json(document: object) -> str:
-    return escaped(json.dumps(document, ensure_ascii=False)) + "\n"
+    return visible_json(json.dumps(document, ensure_ascii=False)) + "\n"
 
 
 def _write_new(path: str, text: str) -> None:

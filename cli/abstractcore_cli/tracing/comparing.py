@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from abstractcore.schema.amounts import cost_of, counted, dollars, seconds, tokens
 from abstractcore.traces import RERUN_TAG, Rerun, StoredQuestion
 
 from ..reporting import json_line
 from ..screen import note, show_table, write
-from .amounts import cost_of, counted, dollars, seconds, tokens
 
 if TYPE_CHECKING:
     from abstractcore import Verification

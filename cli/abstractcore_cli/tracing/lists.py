@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.cells import cell_len, set_cell_size
 
 from abstractcore import InvalidInputError
+from abstractcore.schema import visible
+from abstractcore.schema.amounts import cost_of, counted, moment, seconds, tokens
 
 from ..reporting import json_line, reported
-from ..screen import note, screen_width, show_table, shown, write
-from .amounts import cost_of, counted, moment, seconds, tokens
+from ..screen import note, screen_width, show_table, write
 from .stores import CallChoice, opened, record_id
 
 if TYPE_CHECKING:
@@ -174,7 +175,7 @@ def _excerpt_line(excerpt: Sequence[str]) -> list[tuple[str, str]]:
     room = screen_width() - len(_INDENT)
     line: list[tuple[str, str]] = [(_INDENT, "")]
     for index, piece in enumerate(excerpt):
-        text = shown(piece)
+        text = visible(piece)
         text = text if cell_len(text) <= room else set_cell_size(text, max(0, room))
         room -= cell_len(text)
         line.append((text, "bold reverse" if index % 2 else "dim"))
@@ -182,4 +183,4 @@ def _excerpt_line(excerpt: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _line(call: CallSummary) -> str:
-    return "\t".join(" ".join(shown(cell).split()) for cell in _cells(call)) + "\n"
+    return "\t".join(" ".join(visible(cell).split()) for cell in _cells(call)) + "\n"

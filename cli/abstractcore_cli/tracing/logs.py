@@ -12,10 +12,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from abstractcore import CallRecord
+from abstractcore.schema import visible
+from abstractcore.schema.amounts import cost_of, moment
 
 from ..reporting import json_line, reported
-from ..screen import note, show_lines, show_table, shown, write
-from .amounts import cost_of, moment
+from ..screen import note, show_lines, show_table, write
 from .conversations import NOT_KEPT, REDACTED, Line, shortened
 from .lists import call_facts
 from .stores import CallChoice, opened
@@ -104,5 +105,5 @@ def _lines(entry: LogEntry) -> Iterator[Line]:
     yield [(id, "bold"), (f"  {time}  {model}  {cost}", "dim")]
     for text, mark, style in ((question, "> ", ""), (answer, "  ", ""), (problem, "  ", "yellow")):
         if text:
-            yield [(f"{mark}{shortened(shown(text), _LONGEST)}", style)]
+            yield [(f"{mark}{shortened(visible(text), _LONGEST)}", style)]
     yield [("", "")]

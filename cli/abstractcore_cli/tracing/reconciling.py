@@ -12,12 +12,12 @@ import typer
 
 import abstractcore
 from abstractcore import ConfigurationError
+from abstractcore.schema.amounts import counted, dollars, sums
 
 from ..exit_codes import exit_code
 from ..plugins import registry
 from ..reporting import json_line, print_error, reported
 from ..screen import note, show_table, write
-from .amounts import counted, dollars, sums
 from .cost_reports import BilledAccount, accounts_of, fetch_report
 from .stores import opened
 

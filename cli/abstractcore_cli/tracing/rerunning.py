@@ -17,13 +17,13 @@ import typer
 
 import abstractcore
 from abstractcore import Budget, InvalidInputError
+from abstractcore.schema.amounts import UNKNOWN, counted, dollars
 from abstractcore.traces import Rerun, StoredQuestion, estimate_rerun, find_questions
 from abstractcore.traces import rerun as ask_again
 
 from ..plugins import ConnectionArguments, model_store, registry
 from ..reporting import reported
 from ..screen import announce, ask_line, note
-from .amounts import UNKNOWN, counted, dollars
 from .comparing import show_reruns
 from .stores import CallChoice, opened
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len
 
+from abstractcore.schema import visible
+from abstractcore.schema.amounts import counted, dollars, sums
+
 from ..reporting import json_line, reported
-from ..screen import can_show, note, screen_width, show_table, shown, write
-from .amounts import counted, dollars, sums
+from ..screen import can_show, note, screen_width, show_table, write
 from .bars import ASCII, UNICODE, stacked_bar
 from .stores import CallChoice, lacking_tag, opened
 
@@ -64,7 +66,7 @@ def _show(names: Sequence[str], rows: Sequence[CostRow]) -> None:
     cells = [(*_group(row, names), *_numbers(row)) for row in rows]
     headers = (*names, *_NUMBERS)
     room = screen_width() - sum(
-        max(cell_len(shown(cell)) for cell in column) + _GAP for column in zip(headers, *cells, strict=True)
+        max(cell_len(visible(cell)) for cell in column) + _GAP for column in zip(headers, *cells, strict=True)
     )
     if room < _LEAST_BAR:
         show_table(headers, cells)

@@ -11,11 +11,12 @@ from rich.cells import cell_len
 
 import abstractcore
 from abstractcore import CallRecord, ToolRecord, TraceRecord
+from abstractcore.schema import visible
+from abstractcore.schema.amounts import cost_of, dollars, moment, seconds, sums, tokens
 
 from ..layout import wrapped
 from ..reporting import json_line, reported
-from ..screen import can_show, screen_width, show_facts, show_lines, shown, write
-from .amounts import cost_of, dollars, moment, seconds, sums, tokens
+from ..screen import can_show, screen_width, show_facts, show_lines, write
 from .bars import ASCII, UNICODE, Ink, span_bar
 from .conversations import Conversation, shortened
 
@@ -85,7 +86,7 @@ def _tree_lines(trace: Trace, ink: Ink, width: int) -> Iterator[list[tuple[str, 
     if not width:
         for row in rows:
             yield [("\t".join((row.label, *row.cells)).rstrip(), "")]
-            details = (" ".join(shown(detail).split()) for detail in _details(row.record))
+            details = (" ".join(visible(detail).split()) for detail in _details(row.record))
             yield from ([(f"{row.indent}{detail}", "")] for detail in details)
         yield [("", "")]
         return
@@ -105,7 +106,7 @@ def _tree_lines(trace: Trace, ink: Ink, width: int) -> Iterator[list[tuple[str, 
             yield [(row.label, style)]
             yield from ([(row.indent + line, "")] for line in wrapped(cells.strip(), width - len(row.indent)))
         for detail in _details(row.record):
-            lines = wrapped(" ".join(shown(detail).split()), max(20, width - len(row.indent)), "  ")
+            lines = wrapped(" ".join(visible(detail).split()), max(20, width - len(row.indent)), "  ")
             yield from ([(row.indent, ""), (line, "dim")] for line in lines)
     yield [("", "")]
 
@@ -126,10 +127,10 @@ def _rows(root: TraceNode, begin: float, ink: Ink) -> Iterator[_TreeRow]:
 def _label(node: TraceNode) -> str:
     record = node.record
     if isinstance(record, ToolRecord):
-        return " ".join(shown(f"{record.tool}()").split())
+        return " ".join(visible(f"{record.tool}()").split())
     if isinstance(record, CallRecord):
         operation = "" if record.operation == "chat" else f" ({record.operation})"
-        return " ".join(shown(f"{record.provider}/{record.model}{operation}").split())
+        return " ".join(visible(f"{record.provider}/{record.model}{operation}").split())
     return record.kind
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from abstractcore import PendingCall, ToolAnswer, from_json, to_json
+from abstractcore.schema import DisplayTable, FoldedBlocks, RichDisplay, TableList
+from abstractcore.schema.amounts import moment
 
-from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError
+from .errors import NotFinishedError, NotWaitingError, RunError, RunFailedError, RunNotFoundError
 from .exports import export_run
 from .json_documents import JSON, canonical, member, parsed
 from .ledger_checks import LedgerReport
@@ -20,12 +22,15 @@ from .replay import replay
 from .signatures import PrivateKey
 from .store import Delivery, NewItem, Store
 from .store.redaction import redact
+from .timeline import shown_question, timeline
 from .verification import verify_run
 
 _POLL_SECONDS = 0.05
+_MOST_SHOWN = 50
+"""How many records of a ledger a notebook shows."""
 
 
-class Run:
+class Run(RichDisplay):
     """A run. Its properties are read from the database, each time."""
 
     def __init__(self, store: Store, id: str) -> None:
@@ -34,6 +39,22 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
+
+    def __display__(self) -> Iterator[object]:
+        """Yields what is known of it now, with its waits and the last records of its ledger."""
+        try:
+            info = self.info
+        except RunNotFoundError as error:  # deleted since
+            yield str(error)
+            return
+        yield info
+        if waits := self.waits:
+            yield waits
+        rows = timeline(self.ledger(max(0, info.seq - _MOST_SHOWN)), info.created)
+        yield FoldedBlocks("Ledger", [DisplayTable([each.cells() for each in rows], info.seq)])
+
+    def __display_row__(self) -> dict[str, object]:
+        return self.info.__display_row__()
 
     @property
     def info(self) -> RunInfo:
@@ -63,12 +84,12 @@ class Run:
     @property
     def waits(self) -> list[RunWait]:
         """The open waits, in the order in which they were opened."""
-        return [RunWait(self._store, wait) for wait in self._store.waits(self.id)]
+        return TableList(RunWait(self._store, wait) for wait in self._store.waits(self.id))
 
     @property
     def children(self) -> list[Run]:
         """The runs that it has started."""
-        return [Run(self._store, id) for id in self._store.children(self.id)]
+        return TableList(Run(self._store, id) for id in self._store.children(self.id))
 
     def ledger(self, after: int = 0) -> Iterator[Record]:
         """Yields its records after a number, in order."""
@@ -142,7 +163,7 @@ class Run:
         return info.output
 
 
-class RunWait:
+class RunWait(RichDisplay):
     """An open wait of a run. One of its methods answers it; `by` says who did."""
 
     def __init__(self, store: Store, wait: OpenWait) -> None:
@@ -156,6 +177,13 @@ class RunWait:
 
     def __repr__(self) -> str:
         return f"RunWait({self.run!r}, {self.key!r}, {self.reason!r})"
+
+    def __display_row__(self) -> dict[str, object]:
+        until = None if self.deadline is None else moment(self.deadline)
+        return {
+            "run": self.run, "waits for": self.key, "reason": self.reason, "until": until,
+            "asked": shown_question(self.asked),
+        }  # fmt: skip
 
     @property
     def call(self) -> Any:

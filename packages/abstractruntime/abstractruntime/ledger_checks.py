@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
+
+from abstractcore.schema import RichDisplay, SmallPrint, TableList
+from abstractcore.schema.amounts import counted
 
 from .errors import LedgerError
 from .json_documents import JSON, canonical, canonical_around, digest, member, parsed
@@ -15,19 +18,22 @@ from .store.reading import DAMAGED
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(RichDisplay):
     """What is wrong with a run, and at which record: 0 for the run's row, and for values that no record has."""
 
     run: str
     seq: int
     message: str
 
+    def __display_row__(self) -> dict[str, object]:
+        return {"run": self.run, "record": self.seq, "problem": self.message}
+
     def __str__(self) -> str:
         return f"run {self.run!r}, record {self.seq}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerReport:
+class LedgerReport(RichDisplay):
     """The result of a verification: how many records a ledger has, the hash of the last one, and what is wrong."""
 
     run: str
@@ -41,6 +47,12 @@ class LedgerReport:
     def ok(self) -> bool:
         """Whether nothing is wrong."""
         return not self.problems
+
+    def __display__(self) -> Iterator[object]:
+        if self.problems:
+            yield TableList(self.problems)
+        found = f"{counted(self.records, 'record')}, {counted(len(self.problems), 'problem')}"
+        yield SmallPrint([f"run {self.run}: {found}"])
 
     def check(self) -> LedgerReport:
         """Returns itself; raises `LedgerError` with the first problem, if there is one."""

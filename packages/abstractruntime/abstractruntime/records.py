@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, Literal, TypeAlias
 
 from abstractcore.errors import InvalidInputError
+from abstractcore.schema import DisplayTable, RichDisplay, shown_json
+from abstractcore.schema.amounts import moment
 
-from .json_documents import JSON
+from .json_documents import JSON, member
 from .programs import WaitReason
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "failed", "cancelled"]
@@ -163,7 +165,7 @@ class OpenWait:
 
 
 @dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(RichDisplay):
     """What is known of a run. Times are seconds since the epoch.
 
     `state` is that of its program. `inflight` is the effect that was begun, with its attempt; `seq` the number of its
@@ -194,6 +196,25 @@ class RunInfo:
     limits: Limits = field(default_factory=Limits)
     spent: Spent = field(default_factory=Spent)
     """What it has used of its limits."""
+
+    def __display__(self) -> Iterator[object]:
+        yield DisplayTable([self.__display_row__()])
+        if self.output is not None:
+            yield self.output if isinstance(self.output, str) else shown_json(self.output)
+
+    def __display_row__(self) -> dict[str, object]:
+        error = None if self.error is None else f"{member(self.error, 'type')}: {member(self.error, 'message')}"
+        return {
+            "run": self.id,
+            "program": self.program,
+            "status": f"{self.status} (paused)" if self.paused_at is not None and not self.ended else self.status,
+            "error": error,
+            "created": moment(self.created),
+            "updated": moment(self.updated),
+            "steps": self.spent.steps,
+            "tokens": self.spent.tokens,
+            "cost": self.spent.dollars,
+        }
 
     @property
     def ended(self) -> bool:

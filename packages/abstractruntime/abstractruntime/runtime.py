@@ -10,6 +10,7 @@ from typing import Any, Literal
 from abstractcore.database import Database
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Clock
+from abstractcore.schema import TableList
 
 from .effects import EffectKind, FunctionEffect
 from .errors import UnknownProgramError
@@ -116,9 +117,10 @@ class Runtime:
         limit: int = 100,
     ) -> list[RunInfo]:
         """Returns what is known of runs, the newest first; `reason` is that of an open wait."""
-        return self.store.runs(
+        found = self.store.runs(
             status=status, program=program, session=session, parent=parent, reason=reason, limit=limit
         )
+        return TableList(found)
 
     def verify(self) -> Iterator[LedgerReport]:
         """Yields what is wrong with every run and its ledger, in the order of their ids."""

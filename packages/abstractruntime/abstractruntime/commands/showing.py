@@ -13,11 +13,11 @@ from abstractcore.errors import InvalidInputError
 from abstractcore_cli.toolkit import json_line, reported, show_table, write
 
 from ..handles import RunWait
-from ..json_documents import JSON, member
+from ..json_documents import JSON
 from ..records import Record, RunInfo, Status
 from ..runtime import Runtime
+from ..timeline import described, shortened, shown_question, timeline
 from .stores import open_store
-from .timeline import described, shortened, shown_call, timeline
 
 _FOLLOW_SECONDS: Final = 0.2
 
@@ -121,9 +121,7 @@ def _timeline_cells(records: list[Record]) -> Iterator[tuple[str, ...]]:
 
 def _wait_cells(wait: RunWait) -> tuple[str, ...]:
     until = "" if wait.deadline is None else _moment(wait.deadline)
-    pending = member(wait.asked, "pending")
-    asked = shortened(wait.asked) if pending is None else shown_call(member(pending, "call"))
-    return wait.key, wait.reason, until, "" if wait.asked is None else asked
+    return wait.key, wait.reason, until, shown_question(wait.asked)
 
 
 def tail_run(id: str, after: int, store: str, *, follow: bool, as_json: bool) -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final, cast
 
-from ..json_documents import JSON, member
-from ..records import Record
+from abstractcore.schema import shown_json
+from abstractcore.schema.amounts import seconds
+
+from .json_documents import JSON, member
+from .records import Record
 
 _LONGEST: Final = 100
 
@@ -24,11 +28,21 @@ class TimelineRow:
     tokens: int = 0
     dollars: str = ""
 
+    def cells(self) -> dict[str, object]:
+        """Returns the cells of its row in a notebook."""
+        return {
+            "record": self.seq,
+            "after": seconds(self.after),
+            "what": self.what,
+            "took": None if self.seconds is None else seconds(self.seconds),
+            "tokens": self.tokens or None,
+            "cost": Decimal(self.dollars) if self.dollars else None,
+        }
 
-def timeline(records: Iterable[Record]) -> list[TimelineRow]:
-    """Returns a row for each record of a run, from its first one on."""
+
+def timeline(records: Iterable[Record], created: float | None = None) -> list[TimelineRow]:
+    """Returns a row for each record of a run, from its first one on, or if that was `created` before, a later one."""
     rows: list[TimelineRow] = []
-    created: float | None = None
     begun: float | None = None
     for record in records:
         created = record.at if created is None else created
@@ -59,7 +73,7 @@ def described(record: Record) -> str:
 
 def shortened(value: JSON, longest: int = _LONGEST) -> str:
     """Returns JSON in one line of at most so many characters."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else shown_json(value)
     text = " ".join(text.split())
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
@@ -154,13 +168,21 @@ def _called(entry: JSON) -> str:
 def shown_call(call: JSON) -> str:
     """Returns a tool call in one line, as in `pay(to="Ann", euros=80)`."""
     try:
-        arguments: JSON = json.loads(member(call, "arguments_text") or "{}")
-    except ValueError:
+        arguments: JSON = json.loads(shown_json(json.loads(member(call, "arguments_text") or "{}")))
+    except (ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):
         return shortened(f"{member(call, 'name')}({member(call, 'arguments_text')})")
     given = cast("dict[str, JSON]", arguments).items()
     return shortened(f"{member(call, 'name')}({', '.join(f'{name}={shortened_json(value)}' for name, value in given)})")
+
+
+def shown_question(asked: JSON) -> str:
+    """Returns what a wait asks, in one line."""
+    pending = member(asked, "pending")
+    if pending is not None:
+        return shown_call(member(pending, "call"))
+    return "" if asked is None else shortened(asked)
 
 
 def shortened_json(value: JSON) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstractcore_cli.tracing.amounts import dollars
+from abstractcore.schema.amounts import dollars
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Formats costs, times and numbers for tables: known, estimated and unknown costs are distinguished."""
+"""Costs, times and numbers as texts for tables: known, estimated and unknown costs are distinguished."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from abstractcore.traces import CostSums
+    from .costs import CostSums
 
 _PICODOLLAR: Final = Decimal("0.000000000001")
 _DECIMALS_OF_CENTS: Final = 6
