@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from .costs import CostSums
+from typing import Final, Protocol
 
 _PICODOLLAR: Final = Decimal("0.000000000001")
 _DECIMALS_OF_CENTS: Final = 6
@@ -42,7 +39,23 @@ def cost_of(known: Decimal | None, estimated: Decimal | None, saved: Decimal | N
     return " + ".join(parts)
 
 
-def sums(costs: CostSums) -> str:
+class _DollarSums(Protocol):
+    """Those of a `CostSums`."""
+
+    @property
+    def known(self) -> Decimal: ...
+
+    @property
+    def estimated(self) -> Decimal: ...
+
+    @property
+    def unknown(self) -> int: ...
+
+    @property
+    def saved(self) -> Decimal: ...
+
+
+def sums(costs: _DollarSums) -> str:
     """Returns sums as a phrase: what is unknown is not $0."""
     parts = [f"{dollars(costs.known)} known"] if costs.known or not (costs.estimated or costs.unknown) else []
     if costs.estimated:

@@ -227,7 +227,9 @@ class Blob(Immutable, RichDisplay):
         return f"Blob({self.form}, {one_line(self.media_type)}, {one_line(what)}{size})"
 
     def __display__(self) -> tuple[object, ...]:
-        return (self,)
+        from .displays import DisplayedFile
+
+        return (DisplayedFile(self),)
 
     def identity(self) -> dict[str, str | None]:
         """Returns the fields that make two blobs equal, for hashes and digests."""

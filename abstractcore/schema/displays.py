@@ -1,7 +1,8 @@
 """HTML of what objects show in notebooks, made of blocks: texts, parts, files, tables. `TableList`: a list as a table.
 
 All texts are escaped, which Markdown would not allow, and of bounded length; nothing is loaded from a network: a
-notebook runs scripts in its outputs with the rights of its user.
+notebook runs scripts in its outputs with the rights of its user. Parts, files and usage are known by their attributes:
+their modules import this one when they are shown.
 """
 
 from __future__ import annotations
@@ -16,15 +17,11 @@ from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from .amounts import counted, dollars, seconds, sums
 from .base_error import AbstractCoreError, SchemaError, shown, shown_file_name
-from .blobs import Blob
-from .parts import HostedToolResult, ReasoningPart, TextPart, ToolCall, ToolResult
-from .replies import Usage
 from .reprs import RichDisplay, is_secret, short_repr
-from .tool_steps import ErrorRecord
 from .visible_text import visible
 
 Block: TypeAlias = Any
-"""A text, a part, a file, a `DisplayTable`, `FoldedBlocks`, `SmallPrint`, or an object with a display of its own."""
+"""A text, a part, a `DisplayedFile`, a `DisplayTable`, `FoldedBlocks`, `SmallPrint`, or an object with a display."""
 MOST_ROWS: Final = 50
 _MOST_CHARACTERS: Final = 200_000
 """Of a display. A text takes half of what is left at most, so that there is room for what follows it."""
@@ -71,6 +68,12 @@ class IndentedCell(NamedTuple):
     depth: int
 
 
+class DisplayedFile(NamedTuple):
+    """A `Blob`: a picture, a recording or a video is embedded, the beginning of a text is shown."""
+
+    blob: Any
+
+
 class FoldedBlocks(NamedTuple):
     """Blocks below a title, which are shown once it is opened."""
 
@@ -103,21 +106,21 @@ def shown_json(value: object) -> str:
     return json.dumps(_without_secrets(value, 0), ensure_ascii=False, default=short_repr)
 
 
-def shown_call(call: ToolCall) -> str:
+def shown_call(call: Any) -> str:
     """Returns a tool call as text, as in `weather({"city": "Ulm"})`."""
     return f"{call.name}({call.arguments_text if call.arguments is None else shown_json(call.arguments)})"
 
 
-def shown_error(error: ErrorRecord | Exception | None) -> str | None:
-    """Returns the name of the class of an error and its message."""
+def shown_error(error: Any) -> str | None:
+    """Returns the name of the class of an exception, or an `ErrorRecord`, and its message; None for none."""
     if isinstance(error, Exception):
         own = isinstance(error, AbstractCoreError)
         return f"{type(error).__name__}: {error}" if own else shown(error)  # of others, `str` may fail
     return None if error is None else f"{error.type}: {error.message}"
 
 
-def shown_tokens(usage: Usage) -> str:
-    """Returns counts of tokens as a phrase; "" for those that were not reported."""
+def shown_tokens(usage: Any) -> str:
+    """Returns the tokens of a `Usage` as a phrase; "" if they were not reported."""
     counts = ((usage.input, "in"), (usage.output, "out"))
     return ", ".join(f"{counted(count, 'token')} {way}" for count, way in counts if count is not None)
 
@@ -162,18 +165,8 @@ class _DisplayWriter:
         match block:
             case str():
                 return self._paragraph(block)
-            case TextPart():
-                return self._paragraph(block.text)
-            case ReasoningPart():
-                return self._folded("Reasoning", [block.text]) if block.text else ""
-            case ToolCall():
-                return f"<p><code>{self._text(shown_call(block))}</code></p>"
-            case ToolResult():
-                return "".join(self.written(block.content))
-            case HostedToolResult() if any(hasattr(each, "blob") for each in block.content):
-                return "".join(self.written(each for each in block.content if hasattr(each, "blob")))
-            case Blob():
-                return self._file(block)
+            case DisplayedFile():
+                return self._file(block.blob)
             case DisplayTable():
                 return self._table(block)
             case FoldedBlocks():
@@ -183,7 +176,22 @@ class _DisplayWriter:
             case RichDisplay():
                 return "".join(self.written(block.__display__()))
             case _:
-                return f"<p><code>{self._text(short_repr(block))}</code></p>"
+                return self._part(block)
+
+    def _part(self, part: Any) -> str:
+        match getattr(part, "type", None):
+            case "text":
+                return self._paragraph(part.text)
+            case "reasoning":
+                return self._folded("Reasoning", [part.text]) if part.text else ""
+            case "tool_call":
+                return f"<p><code>{self._text(shown_call(part))}</code></p>"
+            case "tool_result":
+                return "".join(self.written(part.content))
+            case "hosted_tool_result" if files := [each for each in part.content if hasattr(each, "blob")]:
+                return "".join(self.written(files))
+            case _:
+                return f"<p><code>{self._text(short_repr(part))}</code></p>"
 
     def _paragraph(self, text: str) -> str:
         return f'<div style="white-space: pre-wrap">{self._text(text)}</div>'
@@ -227,7 +235,7 @@ class _DisplayWriter:
             style += "; white-space: nowrap"
         return f'<td style="{style}">{line}</td>'
 
-    def _file(self, blob: Blob) -> str:
+    def _file(self, blob: Any) -> str:
         element = _ELEMENTS.get(blob.media_type)
         label = repr(blob) if blob.name is None or blob.form == "file" else f"{shown_file_name(blob.name)}: {blob!r}"
         is_text = blob.media_type.startswith(_TEXTS)
@@ -245,7 +253,7 @@ class _DisplayWriter:
             return f'<img src="{source}" alt="{name}" style="max-width: 100%">'
         return f'<{element} controls src="{source}"></{element}>'
 
-    def _content(self, blob: Blob) -> bytes | None:
+    def _content(self, blob: Any) -> bytes | None:
         """Returns the content if it is in memory or in a file, and short enough."""
         if blob.form not in ("bytes", "file") or (blob.size or 0) > min(_MOST_EMBEDDED_FILE, self._bytes):
             return None
