@@ -13,9 +13,10 @@ from abstractcore.schema import to_data
 from abstractcore.search import Hit, Index, IndexReport
 from abstractcore.user_folders import data_folder
 
+from .interruptions import when_interrupted
 from .output_files import progress_shown
 from .plugins import ConnectionArguments, connected
-from .reporting import json_line, reported, when_interrupted
+from .reporting import json_line, reported
 from .screen import note, show_table, write
 
 _LONGEST_LINE = 160

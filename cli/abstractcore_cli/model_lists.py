@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import abstractcore
 
 from .catalogues import facts_json, is_retired, open_catalogue
+from .interruptions import when_interrupted
 from .model_search import COLUMNS, summary_row
 from .plugins import model_store, registry
-from .reporting import catalogue_json, reported, rewritten, when_interrupted
+from .reporting import catalogue_json, reported, rewritten
 from .screen import note, show_group, show_table, write
 
 if TYPE_CHECKING:

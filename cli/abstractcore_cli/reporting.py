@@ -20,8 +20,8 @@ import typer
 import abstractcore
 from abstractcore.schema import to_data, visible_json
 
-from . import AGAIN, INTERRUPTED, INTERRUPTION
 from .exit_codes import exit_code
+from .interruptions import AGAIN, INTERRUPTED, INTERRUPTION
 from .screen import announce, complain, write
 
 if TYPE_CHECKING:
@@ -303,16 +303,6 @@ def file_error(error: OSError) -> abstractcore.InvalidInputError:
     """Returns what to report for a file or folder that cannot be used."""
     problem = f"{error.filename} cannot be used: {error.strerror or type(error).__name__}."
     return abstractcore.InvalidInputError(problem, hint="Check the path, and that you may read and write there.")
-
-
-@contextmanager
-def when_interrupted(hint: str) -> Generator[None]:
-    """Has `hint` reported after a Ctrl-C in the body: what is kept, and what to type to go on."""
-    try:
-        yield
-    except KeyboardInterrupt as interrupt:
-        interrupt.add_note(hint)
-        raise
 
 
 @contextmanager
