@@ -24,6 +24,8 @@ _CALLS = 1_000_000
 _DAYS, _MODELS, _TEAMS = 30, 5, 20
 _BATCH = 1_000
 _ROUNDS = 2
+_GATHERED = 20
+"""So many calls take less time than the threads of a subscriber let records gather."""
 _CAPTURES: dict[Capture, float] = {"off": 1.3, "full": 1.6}
 
 
@@ -53,9 +55,14 @@ def _calls(folder: Path, setup: Setup) -> list[Row]:
             _ROUNDS * setup.rounds,
         )
         own = best({name: _own(llm, count) for name, llm in llms.items()}, _ROUNDS * setup.rounds)
+        alone = best(
+            {name: _own_alone(llm, count, flushes.get(name)) for name, llm in llms.items()}, _ROUNDS * setup.rounds
+        )
         rows += [
             Row(f"caller's thread, {capture}: what an empty subscriber adds", own["empty"] - own["plain"]),
             Row(f"caller's thread, {capture}: what a store adds", own["kept"] - own["plain"], goal=15e-6),
+            Row(f"the same, {capture}, while its threads wait: an empty subscriber", alone["empty"] - alone["plain"]),
+            Row(f"the same, {capture}, while its threads wait: a store", alone["kept"] - alone["plain"], goal=15e-6),
             Row(f"a call, {capture}: a store / an empty subscriber", whole["kept"], whole["empty"], goal=goal),
             Row(f"process, {capture}: what an empty subscriber adds", whole["empty"] - whole["plain"]),
             Row(f"process, {capture}: what a store adds", whole["kept"] - whole["plain"]),
@@ -81,6 +88,24 @@ def _own(llm: LLM, count: int) -> Callable[[], float]:
         start = time.thread_time()
         repeated(lambda: llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM), count)()
         return (time.thread_time() - start) / count
+
+    return batch
+
+
+def _own_alone(llm: LLM, count: int, flush: Callable[[], object] | None) -> Callable[[], float]:
+    """Returns a batch as `_own`, without what threads of the store slow down on the cores that they share: their work
+    is done between groups of calls, each of which ends before they begin.
+    """
+
+    def batch() -> float:
+        seconds = 0.0
+        for _ in range(count // _GATHERED):
+            start = time.thread_time()
+            repeated(lambda: llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM), _GATHERED)()
+            seconds += time.thread_time() - start
+            if flush is not None:
+                flush()
+        return seconds / (count // _GATHERED * _GATHERED)
 
     return batch
 

@@ -6,6 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Delete, Insert, Select, Update
@@ -61,10 +62,12 @@ class Statement:
 
 @dataclass(slots=True)
 class _Compiled:
-    """A statement in the SQL of a driver. `names` are its parameters in their order; None if the driver takes names."""
+    """A statement in the SQL of a driver. `in_order` returns the values of its parameters, by name, as the driver takes
+    them.
+    """
 
     text: str
-    names: Sequence[str] | None
+    in_order: _Processor
     defaults: Mapping[str, Any]
     processors: Mapping[str, _Processor]
     columns: Sequence[Any]
@@ -92,7 +95,7 @@ class _Compiled:
         given: Any = {**self.defaults, **values} if self.defaults or self.processors else values
         for name, process in self.processors.items():
             given[name] = process(given[name])
-        return given if self.names is None else [given[name] for name in self.names]
+        return self.in_order(given)
 
     def reader(self, cursor: Any) -> Callable[[Sequence[Any]], Any]:
         """Returns the function from a row to a named tuple. The cursor knows what types the driver returns."""
@@ -113,12 +116,17 @@ def _compile(statement: _Source, dialect: Any) -> _Compiled:
     processors = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in binds.items()}
     return _Compiled(
         text=str(compiled),
-        names=tuple(compiled.positiontup) if compiled.positional else None,
+        in_order=_in_order(compiled.positiontup) if compiled.positional else dict,
         defaults={name: bind.effective_value for name, bind in binds.items() if not bind.required},
         processors={name: process for name, process in processors.items() if process is not None},
         columns=[*statement.exported_columns],
         dialect=dialect,
     )
+
+
+def _in_order(names: Sequence[str]) -> _Processor:
+    """Returns the function from values by name to a sequence of them; a getter of one name returns no sequence."""
+    return itemgetter(*names) if len(names) > 1 else lambda values: [values[name] for name in names]
 
 
 def _reader(names: Sequence[str], processors: Sequence[_Processor | None]) -> Callable[[Sequence[Any]], Any]:

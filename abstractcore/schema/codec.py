@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, TypeAlias, cast
+from types import NoneType
+from typing import Any, Final, TypeAlias, cast
 
 from .base_error import SchemaError
 from .blobs import Blob
@@ -70,8 +71,9 @@ def _escape_controls(data: bytes) -> bytes:
 def _write(value: object, pieces: list[str], depth: int, canonical: bool) -> None:
     """Appends `value` to `pieces`; frequent types come first."""
     kind = type(value)
-    if kind is str:
-        pieces.append(_text(cast(str, value)))
+    scalar = _SCALARS.get(kind)
+    if scalar is not None:
+        pieces.append(scalar(value))
     elif kind is tuple or kind is FrozenList:
         _write_items(cast("Sequence[object]", value), pieces, depth, canonical)
     elif kind is FrozenDict:
@@ -94,20 +96,10 @@ def _write_other(value: object, pieces: list[str], depth: int, canonical: bool) 
 
 
 def _scalar(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return int.__repr__(cast(int, check_number(value)))
-    if isinstance(value, float):
-        return float.__repr__(check_number(value))
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, bytes):
-        return f'"{base64.b64encode(value).decode("ascii")}"'
-    if isinstance(value, Decimal):
-        return f'"{check_decimal(value):f}"'
+    """Returns a value of a subclass of what JSON has."""
+    for kind, scalar in _SCALARS.items():
+        if isinstance(value, kind):
+            return scalar(value)
     raise SchemaError(f"{type(value).__name__} is not a JSON value")
 
 
@@ -118,6 +110,18 @@ def _text(text: str) -> str:
     if '"' in text or "\\" in text:
         text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
+
+
+_SCALARS: Final[dict[type, Callable[[Any], str]]] = {
+    str: _text,
+    NoneType: lambda _: "null",
+    bool: lambda value: "true" if value else "false",
+    int: lambda value: int.__repr__(cast(int, check_number(value))),
+    float: lambda value: float.__repr__(check_number(value)),
+    bytes: lambda value: f'"{base64.b64encode(value).decode("ascii")}"',
+    Decimal: lambda value: f'"{check_decimal(value):f}"',
+}
+"""Writers by type; the values of a bool are integers, too, so it comes first."""
 
 
 def _write_items(items: Sequence[object], pieces: list[str], depth: int, canonical: bool) -> None:

@@ -50,7 +50,9 @@ class CostSums:
 
     def __post_init__(self) -> None:
         for name in ("known", "estimated", "saved"):
-            object.__setattr__(self, name, check_decimal(getattr(self, name), name))
+            dollars = getattr(self, name)
+            if dollars is not _NO_DOLLARS:
+                object.__setattr__(self, name, check_decimal(dollars, name))
         check_count(self.unknown, "unknown")
 
     def __add__(self, other: CostSums) -> CostSums:

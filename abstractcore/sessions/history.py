@@ -216,7 +216,7 @@ class SessionHistory:
             self.cost = self.cost.without(spent)
 
     def _take_in(self, exchange: SessionExchange) -> None:
-        self.context = (*self.context, *exchange.messages)
+        self.context += exchange.messages
         self.tokens += exchange.tokens
         self.has_system = self.has_system or _has_system(exchange.messages)
 

@@ -173,7 +173,7 @@ class SessionTurn:
             merged: dict[str, Any] = {}
             for each in tags:
                 merged |= each
-            if "session" not in {**enclosing_tags(), **merged}:
+            if "session" not in merged and "session" not in enclosing_tags():
                 merged["session"] = self._state.id
             options["tags"] = merged
         return self._with_own_tools(options)
@@ -262,15 +262,15 @@ class SessionTurn:
 
     def _exchange_of(self, response: GenerateResponse[Any]) -> SessionExchange:
         """Returns the exchange of a response; of an empty answer without messages: its question is not kept either."""
-        history, resumed = self._state.history, self._resumed
-        added, _ = repair_pairs((*_QUESTION, *response.messages))
+        history, resumed, answer = self._state.history, self._resumed, response.messages
+        added, _ = repair_pairs((*_QUESTION, *answer))
         if resumed is not None:
             question, number = resumed.question, resumed.number
         else:
             assert self._call is not None
             question = self._question
             number = history.next_number
-        messages = (*question, *added[len(_QUESTION) :]) if response.messages else ()
+        messages = (*question, *added[len(_QUESTION) :]) if answer else ()
         loop = response.loop if response.loop is not None and response.loop.status not in _ENDED else None
         return SessionExchange(
             number,

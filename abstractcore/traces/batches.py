@@ -53,7 +53,7 @@ class BatchWriter:
         rows.begin()
         changes = SpendChanges(self._known)
         for old in _found(connection, _FIND_RECORDS, list(batch)):
-            changes.add(old, -1)
+            changes.take_out(old)
             _continue(batch[old.trace_id].values, old.started_at, old.month)
             _DELETE_MESSAGES.run(connection, record=old.id)
             _DELETE_RECORD.run(connection, id=old.id)

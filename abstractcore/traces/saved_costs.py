@@ -28,7 +28,7 @@ def add_saved_costs(connection: Connection) -> None:
         changes = SpendChanges(known)
         for row, saved in found:
             values = row._asdict()
-            changes.add(SimpleNamespace(**values), -1)
+            changes.take_out(SimpleNamespace(**values))
             changes.add(SimpleNamespace(**{**values, "saved_cost": saved}))
         changes.write(connection)
         _SET.many(connection, [{"wanted": row.id, "saved": saved} for row, saved in found])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
-from operator import sub
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from operator import add, sub
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select
@@ -80,21 +81,20 @@ class KnownSums:
             self.names.clear()
 
 
-class _Part(NamedTuple):
-    """What a record adds: its sums by outcome. `of` are the fields of its keys from the kind to the operation."""
+@dataclass(slots=True)
+class _Part:
+    """The sums of records whose fields of a key, and whose tags, are equal."""
 
     hour: int
-    of: tuple[str, str, str, str]
+    of: tuple[str, str, str, str, str]
+    """The fields of its keys from the kind to the outcome."""
     tags: Mapping[str, str]
-    sums: Sequence[tuple[str, Sequence[int]]]
-    sign: int
+    sums: list[int]
 
     def add_to(self, total: dict[SpendKey, list[int]], tag: str = "", value: str = "", folded: int = 0) -> None:
         """Adds it to the sums of a tag, or of all records."""
-        for outcome, numbers in self.sums:
-            sums = total[SpendKey(tag, self.hour, value, folded, *self.of, outcome)]
-            for index, number in enumerate(numbers):
-                sums[index] += self.sign * number
+        key = SpendKey(tag, self.hour, value, folded, *self.of)
+        total[key] = [*map(add, total[key], self.sums)]
 
 
 class SpendChanges:
@@ -105,27 +105,35 @@ class SpendChanges:
     def __init__(self, known: KnownSums) -> None:
         self.folded: set[str] = set()
         self._known = known
-        self._sums: dict[SpendKey, list[int]] = defaultdict(_no_sums)
-        self._tagged: list[_Part] = []
+        self._parts: dict[tuple[int, tuple[str, str, str, str, str], str | None], _Part] = {}
 
-    def add(self, row: Any, sign: int = 1) -> None:
-        """Adds a record, or takes it out with a `sign` of -1. An interaction has no costs of its own."""
+    def add(self, row: Any) -> None:
+        """Adds a record. An interaction has no costs of its own."""
+        self._change(row, add)
+
+    def take_out(self, row: Any) -> None:
+        """Takes out a record that was added earlier."""
+        self._change(row, sub)
+
+    def _change(self, row: Any, changed: Callable[[int, int], int]) -> None:
         if row.kind == "interaction":
             return
         hour = hour_of(row.started_at)
-        tags = {tag: value for tag, value in tags_of(row).items() if tag}  # the name "" is that of the sums of all
         for provider, model, outcome, sums in _parts(row):
-            part = _Part(hour, (row.kind, provider, model, row.operation), tags, [(outcome, sums)], sign)
-            part.add_to(self._sums)
-            if tags:
-                self._tagged.append(part)
+            of = (row.kind, provider, model, row.operation, outcome)
+            part = self._parts.get((hour, of, row.tags))
+            if part is None:
+                tags = {tag: value for tag, value in tags_of(row).items() if tag}  # "" is the name of the sums of all
+                part = self._parts[hour, of, row.tags] = _Part(hour, of, tags, _no_sums())
+            part.sums = [*map(changed, part.sums, sums)]
 
     def sums(self, without: Set[tuple[str, int]] = frozenset()) -> dict[SpendKey, list[int]]:
         """Returns the sums of all records, and of each value of their tags; one row is that of all records with a tag
         `without` sums of its own, by its name and hour.
         """
-        sums = defaultdict(_no_sums, {key: [*each] for key, each in self._sums.items()})
-        for part in self._tagged:
+        sums: dict[SpendKey, list[int]] = defaultdict(_no_sums)
+        for part in self._parts.values():
+            part.add_to(sums)
             left_out = [tag for tag in part.tags if (tag, part.hour) in without] if without else ()
             for tag, value in part.tags.items():
                 if tag not in left_out and len(value) <= LONGEST:
@@ -146,7 +154,7 @@ class SpendChanges:
 
     def _too_many_names(self, connection: Connection) -> set[tuple[str, int]]:
         """Returns the tags, with the hour, that have no sums, since others were there first."""
-        given = dict.fromkeys((tag, part.hour) for part in self._tagged for tag in part.tags)
+        given = dict.fromkeys((tag, part.hour) for part in self._parts.values() for tag in part.tags)
         left_out: set[tuple[str, int]] = set()
         for tag, hour in given:
             if len(tag) > LONGEST:
@@ -200,11 +208,11 @@ def _parts(row: Any) -> Sequence[tuple[str, str, str, Sequence[int]]]:
     """Returns the parts of a record's sums, each with its provider, model and outcome: what was spent on retried
     attempts has one of its own, for each other model that was asked.
     """
-    whole, retried = _sums(row), _sums_of_retried(row)
-    if not any(retried):
+    whole = _sums(row)
+    if not (row.retried_cost or row.retried_estimated):
         return [(row.provider, row.model, row.outcome, whole)]
+    rest = retried = _sums_of_retried(row)
     parts: list[tuple[str, str, str, Sequence[int]]] = []
-    rest = retried
     for provider, model, known, estimated in json.loads(row.retried_models or "[]"):
         sums = _in_order(known=min(known, rest[1]), estimated=min(estimated, rest[2]))
         rest = [*map(sub, rest, sums)]
