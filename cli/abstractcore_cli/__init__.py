@@ -11,13 +11,9 @@ import sys
 from io import TextIOWrapper
 from typing import cast
 
-__all__ = ["main"]
+from .interruptions import AGAIN, INTERRUPTED, INTERRUPTION
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C: 128 and the number of the signal, as of shells."""
-INTERRUPTION = "stopped by Ctrl-C"
-AGAIN = "Run the same command again to begin anew."
-"""What is said after Ctrl-C, unless a command says how it goes on."""
+__all__ = ["main"]
 
 
 def main() -> None:

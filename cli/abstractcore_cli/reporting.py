@@ -20,8 +20,8 @@ import typer
 import abstractcore
 from abstractcore.schema import to_data
 
-from . import AGAIN, INTERRUPTED, INTERRUPTION
 from .exit_codes import exit_code
+from .interruptions import AGAIN, INTERRUPTED, INTERRUPTION
 from .screen import announce, complain, escaped, write
 
 if TYPE_CHECKING:
