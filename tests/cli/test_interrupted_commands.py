@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from abstractcore_cli import AGAIN, INTERRUPTION
 from abstractcore_cli.app import app
+from abstractcore_cli.interruptions import AGAIN, INTERRUPTION
 from tests.chaos_server import completion_body
 from tests.cli.test_search import EmbedsWords
 from tests.core.stores.hub_server import hub_of
