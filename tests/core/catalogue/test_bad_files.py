@@ -27,7 +27,7 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        ('{"model": "one", }', ":2:18: not JSON: "),
+        ('{"model": "one" 1}', ":2:17: not JSON: "),
         ('{"model": "one"', ":2:16: not JSON: "),
         ('{"model": "one", "context_tokens": NaN}', ":2:1: not JSON: NaN is not a JSON number"),
         ("[" * 100_000, ":2:1: not JSON: "),

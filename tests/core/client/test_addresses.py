@@ -211,6 +211,7 @@ CLIENTS: dict[str, Callable[[str], object]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:'asyncio.iscoroutinefunction' is deprecated")  # Cohere's client calls it
 @pytest.mark.parametrize("provider", CLIENTS)
 @pytest.mark.parametrize("path", ["", "/ai"])
 def test_base_url_is_read_as_the_vendors_client_reads_it(provider: str, path: str, server: ScriptedServer):
