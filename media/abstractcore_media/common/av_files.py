@@ -40,12 +40,14 @@ def open_recording(part: MediaPart, purpose: str, package: str, extra: str) -> G
     except ImportError as error:
         raise missing_extra(purpose, package, extra) from error
     source = source_of(part)
+    # Later versions have no such option: texts that are not UTF-8 have lone surrogates there.
+    options: Any = {"metadata_errors": "ignore"} if int(av.__version__.partition(".")[0]) < 19 else {}
     with opened_file(part) as file:
         try:
             with av.open(
                 file,
                 mode="r",
-                metadata_errors="ignore",
+                **options,
                 buffer_size=1 << 16,
                 container_options={"format_whitelist": _DEMUXERS, "protocol_whitelist": "file"},
             ) as container:

@@ -157,7 +157,8 @@ class _TrackReader:
         from av.stream import Disposition
 
         flags = self._stream.disposition
-        title = self._stream.metadata.get("title", "") or self._stream.metadata.get("handler_name", "")
+        texts = self._stream.metadata
+        title = (texts.get("title", "") or texts.get("handler_name", "")).encode("utf-8", "ignore").decode()
         return (
             language_code(self._stream.language or ""),
             " ".join(title.split())[:100] if title not in _HANDLERS else "",

@@ -215,6 +215,13 @@ def test_subtitles_are_read_with_names_of_their_tracks():
     assert (lost.count, lost.total, lost.places) == (1, 3, ("fr: 1",))
 
 
+def test_title_that_is_not_utf_8_is_used_as_far_as_it_can_be_read():
+    content = subtitled(("eng", "Director", [(0.0, 1.0, "Hello")])).blob.read()
+    part = VideoPart(Blob.from_bytes(content.replace(b"Director", b"Di\xff\xfector"), "video/x-matroska", name="a.mkv"))
+    conversion = VideoHandler().convert(part, replace(NO_MODELS, fallbacks=("transcript",)))
+    assert conversion.text == '[subtitles: en, "Dictor"]\n[00:00] Hello\n'
+
+
 def test_very_many_subtitles_are_bounded_and_counted():
     part = subtitled(("eng", "", [(number / 50, 0.02, f"cue {number}") for number in range(100_000)]))
     (found,) = read_subtitles(part, 0.0, None, None)
