@@ -157,4 +157,5 @@ def test_ctrl_c_while_a_plugin_loads_ends_the_command_without_a_traceback(instal
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         check=False,
     )
-    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+    said = "stopped by Ctrl-C\nRun the same command again to begin anew.\n"
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", said)

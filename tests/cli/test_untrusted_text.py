@@ -57,7 +57,7 @@ def dangerous_in(text: str) -> set[str]:
 
 def test_every_control_and_bidirectional_character_of_unicode_is_replaced():
     every = "".join(map(chr, range(sys.maxunicode + 1)))
-    assert dangerous_in(visible(every)) == {each for each in every if unicodedata.category(each) == "Cs"}
+    assert dangerous_in(visible(every)) == set()
     assert dangerous_in(visible("a\rb")) == set()
 
 
