@@ -74,7 +74,7 @@ def test_user_without_home_has_no_files_and_can_call_models():
 def test_folders_on_windows_stay_where_they_are(
     folder: Callable[[], Path], arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ):
-    """There platformdirs puts the folder of an author before that of the program, unless it is told not to."""
+    """On Windows, platformdirs inserts a folder for the author, unless `author` is False."""
     asked: list[object] = []
 
     def path(name: str, author: object) -> Path:

@@ -67,7 +67,7 @@ def test_built_in_plugins_load_first_then_others_by_name(install):
 
 
 def test_what_is_installed_or_removed_while_the_program_runs_is_found(install, tmp_path):
-    os.utime(tmp_path, (0, 0))  # changes within a tick of the clock of the file system cannot be told apart
+    os.utime(tmp_path, (0, 0))  # two changes within the resolution of timestamps look like one
     assert [found.name for found in found_plugins() if found.name == "parrot"] == []
     install("parrot", code=PROVIDER)
     assert report("parrot").error is None
