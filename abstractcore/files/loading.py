@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 from ..errors import InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, PillowImage, checked, from_pillow, is_picture
 from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
+from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -49,6 +51,8 @@ MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_RECORDING_BYTES = 16 * 1024 * 1024 * 1024
 """The limit for recordings in files: their fallbacks read them in pieces."""
 _HEAD_BYTES = 8192
+_MOST_LOOKED_AT = 10_000
+"""The files of a folder among which one with a similar name is looked for."""
 _TOKEN = r"[!#$%&'*+.^_`|~0-9a-z-]++"
 _MEDIA_TYPE = re.compile(
     rf'{_TOKEN}/{_TOKEN}(?:[ \t]*+;[ \t]*+(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+"))?)*+', re.IGNORECASE
@@ -328,8 +332,7 @@ def _from_file(
     except ValueError:
         raise MediaError(f"{path!r} is not a valid path.", source=name) from None
     except FileNotFoundError:
-        looked = None if os.path.isabs(path) else f"Looked in {Path.cwd()}."
-        raise MediaError(f"{path} does not exist.", source=name, hint=looked) from None
+        raise MediaError(f"{path} does not exist.", source=name, hint=_hint_for_missing(path)) from None
     except PermissionError:
         raise MediaError(
             f"{path} cannot be read: permission denied.", source=name, hint="Check its permissions."
@@ -338,6 +341,20 @@ def _from_file(
         hint = _BASE64_HINT if error.errno == errno.ENAMETOOLONG else None
         problem = f"{shortened(path, 200)} cannot be read: {error.strerror or error}."
         raise MediaError(problem, source=name, hint=hint) from None
+
+
+def _hint_for_missing(path: str) -> str | None:
+    """Returns where a file was looked for, and what is there with a similar name."""
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as entries:
+            there = [each.name for each in islice(entries, _MOST_LOOKED_AT) if each.name.isprintable()]
+    except OSError:
+        there = []
+    near = nearest_names(name, there)
+    looked = [] if os.path.isabs(path) else [f"Looked in {Path.cwd()}."]
+    similar = [did_you_mean([os.path.join(folder, each) for each in near])] if near else []
+    return " ".join([*looked, *similar]) or None
 
 
 _OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}

@@ -35,7 +35,7 @@ FAILURES: tuple[type[Exception], ...] = (
 
 _MORE_TIME = "Allow more time with timeout=SECONDS."
 _ADDRESS_HINT = "Check that the server is running, and that base_url is correct."
-_NAME_HINT = "Check the network connection, and the spelling of base_url."
+_NAME_HINT = "Check the network connection, and the spelling of base_url if you gave one."
 _PLAIN_HTTP_HINT = "The server does not use TLS on this port: write http:// instead of https:// in base_url."
 _UNKNOWN_NAME = ("name or service not known", "nodename nor servname", "getaddrinfo failed", "name resolution")
 """Messages of Linux, macOS and Windows for a host name without an address."""

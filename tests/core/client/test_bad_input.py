@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,6 +224,15 @@ def test_hint_shows_the_working_directory_for_relative_paths_only():
     with pytest.raises(MediaError, match="does not exist") as caught:
         llm.build("hi", media=["/no/such/file.png"])
     assert "Looked in" not in str(caught.value)
+
+
+def test_hint_names_a_similar_file_of_the_folder(tmp_path: Path):
+    (tmp_path / "notice.pdf").touch()
+    (tmp_path / "notice\x1b[2J.pdf").touch()
+    llm = create_llm("scripted", replies=["never"])
+    with pytest.raises(MediaError, match="does not exist") as caught:
+        llm.build("hi", media=tmp_path / "notic.pdf")
+    assert caught.value.hint == f"Did you mean {tmp_path / 'notice.pdf'}?"
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_unreachable_server_hints_at_starting_it_or_base_url(call_style, reach):
 def test_unresolvable_host_hints_at_its_spelling(call_style, reach):
     with pytest.raises(ConnectionFailedError) as caught:
         call_style.generate(reach("openai-compatible", "http://nowhere.invalid/v1"), "hi")
-    assert caught.value.hint == "Check the network connection, and the spelling of base_url."
+    assert caught.value.hint == "Check the network connection, and the spelling of base_url if you gave one."
 
 
 @pytest.fixture
