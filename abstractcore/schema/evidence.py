@@ -64,9 +64,9 @@ EvidenceSource = Literal["file", "message", "tool_result"]
 class Evidence(FilePlaces, Immutable):
     """The quote that the model gave for the value at `path`, and where it stands in the texts of the call.
 
-    `verified` says that the value stands there: the quote was found and has the value, or there is no quote and the
-    value itself was found in a file or the result of a tool. The model has no part in that. `quote_found` says that the
-    quote was found, whatever it states. `text` is what stands there, in our own text of the source: `start` and `end`
+    `verified` says that the value stands there: the quote was found and has the value, or no quote was found and the
+    value itself was, in a file or the result of a tool; `quote` is None then. The model has no part in that.
+    `quote_found` says that the quote was found, whatever it states. `text` is what stands there, in our own text of the source: `start` and `end`
     are character offsets in the text of `page` (from 1), for sources without pages in the whole text. Of a quote that
     continues on the next page, `end` is the end of `page`. `occurrences` counts the places in that source, up to 100;
     `start` is the first.

@@ -29,6 +29,7 @@ _LONGEST_JUDGED = 2_000
 
 _NO_QUOTE = "the model gave no quote"
 _MOST_DIGITS = 40
+_PLACE = ("source", "document", "name", "page", "start", "end", "text", "anchors", "match")
 _INSIDE = "the quote begins or ends inside a word or a number"
 _NOT_SEARCHED = "the quote was not searched: there are too many quotes for documents of this size"
 
@@ -42,15 +43,13 @@ def check_quotes(answer: QuotedAnswer, schema: JSONObject, sources: Sequence[Tex
     checker = _QuoteChecker(schema, sources)
     values = list(scalar_values(json.loads(answer.value, parse_float=Decimal, parse_int=Decimal)))
     by_path = _by_path(answer.quotes, {_key(steps) for steps, _ in values})
-    quotes = [_quotes_for(steps, by_path) for steps, _ in values]
-    unquoted = [value for (_, value), given in zip(values, quotes, strict=True) if not given and _is_searched(value)]
-    found = iter(checker.unquoted(unquoted))
-    entries = (
-        checker.check(steps, value, given)
-        if given or not _is_searched(value)
-        else replace(next(found), path=format_path(steps))
-        for (steps, value), given in zip(values, quotes, strict=True)
-    )
+    entries = [checker.check(steps, value, _quotes_for(steps, by_path)) for steps, value in values]
+    searched = [
+        index for index, (_, value) in enumerate(values) if not entries[index].quote_found and _is_searched(value)
+    ]
+    places = checker.places([values[index][1] for index in searched])
+    for index, place in zip(searched, places, strict=True):
+        entries[index] = checker.of_value(entries[index], place)
     return EvidenceMap(tuple(entries))
 
 
@@ -110,12 +109,20 @@ class _QuoteChecker:
         assert best is not None
         return replace(best, path=path)
 
-    def unquoted(self, values: Sequence[Any]) -> list[Evidence]:
-        """Returns the evidence for values that the model gave no quote for."""
-        nowhere = f"{_NO_QUOTE}, and the value is not found: {self._not_in_texts('the value')}"
+    def places(self, values: Sequence[Any]) -> list[Source | None]:
+        """Returns where each value itself stands."""
         texts = [value if isinstance(value, str) else _digits(value) for value in values]
-        found = _places_of_values(texts, self._sources, self._budget)
-        return [Evidence("", reason=nowhere) if place is None else _of_place(place) for place in found]
+        return _places_of_values(texts, self._sources, self._budget)
+
+    def of_value(self, evidence: Evidence, place: Source | None) -> Evidence:
+        """Returns the evidence for a value without a quote that was found; `place` is where the value itself stands."""
+        if place is not None:
+            found = {name: getattr(place, name) for name in _PLACE}
+            reason = f"{evidence.reason}: the value itself was searched"
+            return replace(evidence, quote=None, verified=True, occurrences=1, reason=reason, **found)
+        if evidence.quote is not None:
+            return evidence
+        return replace(evidence, reason=f"{_NO_QUOTE}, and the value is not found: {self._not_in_texts('the value')}")
 
     def _with_value(self, evidence: Evidence, value: Any, *, is_choice: bool) -> Evidence:
         """Returns the evidence of a quote that was found, verified if the value is in it."""
@@ -164,13 +171,6 @@ class _QuoteChecker:
 def _all_of(name: str, page: int | None) -> str:
     """Returns the reason to doubt a quote that says nothing about where its value stands."""
     return f"the quote is all of the text of {name}" if page is None else f"the quote is all of page {page} of {name}"
-
-
-def _of_place(place: Source) -> Evidence:
-    """Returns the evidence for a value without a quote that stands at a place."""
-    found = Evidence("", verified=True, occurrences=1, reason=f"{_NO_QUOTE}: the value itself was searched")
-    fields = ("source", "document", "name", "page", "start", "end", "text", "anchors", "match")
-    return replace(found, **{name: getattr(place, name) for name in fields})
 
 
 def _rank(evidence: Evidence) -> tuple[bool, bool, bool, bool, bool]:

@@ -150,13 +150,16 @@ def test_wrong_and_half_right_quotes_are_named(way):
     llm = create_llm("scripted", replies=[answer(quotes=quotes)])
     evidence = way.generate(llm, "Extract.", media=[INVOICE], response_model=Invoice, evidence=True).evidence
     assert {path: (each.verified, each.value_in_quote, each.page, each.reason) for path, each in evidence.items()} == {
-        "number": (False, None, None, "the quote is not in the text of invoice.pdf, user"),
+        "number": (True, None, 1, "the quote is not in the text of invoice.pdf, user: the value itself was searched"),
         "date": (False, False, 2, "the quote does not contain the value '2026-03-14'"),
         "total": (True, None, 1, "the model gave no quote: the value itself was searched"),
-        "items[0].name": (False, None, None, "the quote is empty"),
-        "items[0].amount": (False, None, None, "the quote begins or ends inside a word or a number"),
-        "items[1].name": (False, None, None, "the quote has no words"),
-        "items[1].amount": (False, None, None, "the quote has no words"),
+        "items[0].name": (True, None, 1, "the quote is empty: the value itself was searched"),
+        "items[0].amount": (
+            *(True, None, 1),
+            "the quote begins or ends inside a word or a number: the value itself was searched",
+        ),
+        "items[1].name": (True, None, 1, "the quote has no words: the value itself was searched"),
+        "items[1].amount": (True, None, 1, "the quote has no words: the value itself was searched"),
         "paid": (False, None, None, "the value is null"),
     }
     date = evidence["date"]
@@ -521,11 +524,11 @@ def test_a_value_is_verified_only_where_it_stands(source: Any):
             [found] = check_quotes(reply, schema, [TextSource(source, "note", NOTE)]).entries
             walked += 1
             is_stated = value in STATED.values()
-            searched = quote is None and is_stated and value_name != "code" and source != "message"
+            searched = quote_name in ("false", "none") and is_stated and value_name != "code" and source != "message"
             quoted = quote_name == "stating" and is_stated and value_name != "code"
             assert found.verified == (searched or quoted), (quote_name, value_name, value, found)
             assert found.quote_found == (quote in NOTE if quote else False)
-            assert found.verified == (found.text is not None and (found.value_in_quote is True or quote is None))
+            assert found.verified == (found.text is not None and (found.value_in_quote is True or found.quote is None))
             assert found.reason is None or not quoted
             assert found.reason is not None or found.verified
     assert walked == 40
