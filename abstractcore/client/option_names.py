@@ -23,6 +23,10 @@ _CERTIFICATES = "verify"
 """An option of `create_llm`; on a call, it is another one."""
 _PARAMETERS = frozenset({"response_model"})
 """Parameters of `generate` that are options in other libraries."""
+_OF_CREATE = frozenset({"model", "provider"})
+"""Parameters of `create_llm`."""
+_OF_MAP = {name: f"llm.map(..., {name}=...)" for name in ("concurrency", "on_progress")}
+"""Parameters of `map` alone, as they are written."""
 
 _SAME = {
     "max_output_tokens": "max_tokens max_completion_tokens max_new_tokens max_tokens_to_sample maxOutputTokens "
@@ -159,12 +163,11 @@ class OptionNames:
             return f"It is a field of ToolPolicy: run_tools=ToolPolicy({name}=...)."
         if ours in self.of_create:
             return f"Only other providers support {ours}: see help(create_llm)."
-        near = nearest_names(name, known)
+        own = {*known, *(_PARAMETERS if on_a_call else _OF_CREATE)}
+        elsewhere = {**{field: f"run_tools=ToolPolicy({field}=...)" for field in _policy_fields()}, **_OF_MAP}
+        near = nearest_names(name, own | elsewhere.keys() if on_a_call else own)
         if near:
-            return did_you_mean(near)
-        of_policy = nearest_names(name, _policy_fields()) if on_a_call else []
-        if of_policy:
-            return did_you_mean([f"run_tools=ToolPolicy({field}=...)" for field in of_policy])
+            return did_you_mean([each if each in own else elsewhere[each] for each in near])
         where = "llm.resume" if known is RESUME_FIELDS else "llm.generate" if on_a_call else "create_llm"
         return f"help({where}) lists the options."
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+from functools import partial
 
 import pytest
 
-from abstractcore import Services, ToolPolicy, UnknownOptionError, create_llm
+from abstractcore import LLM, Services, ToolPolicy, UnknownOptionError, create_llm
 from abstractcore.client.create_options import LLM_OPTIONS, CreateOptions
 from abstractcore.client.option_names import OTHER_NAMES, OTHER_WAYS
 from abstractcore.client.options import CALL_OPTIONS, REQUEST_FIELDS
@@ -110,6 +112,19 @@ def test_option_of_another_provider_is_not_treated_as_a_typo(services: Services)
     assert hint_of_llm(services, context_size=1) == hint
     assert hint_of_llm(services, num_ctx=1) == hint
     assert "    context_size: `local`, `ollama`: " in (create_llm.__doc__ or "")
+
+
+def test_every_parameter_without_a_letter_is_suggested(services: Services):
+    of_plugins = {f"{each}_backend" for each in ("audio", "music", "vision", "voice")} | {"vision_model"}
+    of_create = (set(inspect.signature(create_llm).parameters) & LLM_OPTIONS - of_plugins) | {"model", "provider"}
+    of_calls = {*(set(inspect.signature(LLM.map).parameters) & OURS), "concurrency", "on_progress"}
+    missing: set[str] = set()
+    for names, hint_of in ((of_create, partial(hint_of_llm, services)), (of_calls, hint_of_call)):
+        assert len(names) > 40
+        missing |= {
+            name for name in names if name not in hint_of(**{name[: len(name) // 2] + name[len(name) // 2 + 1 :]: 1})
+        }
+    assert missing == set()
 
 
 def test_option_without_similar_names_hints_at_help(services: Services):
