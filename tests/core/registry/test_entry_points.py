@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 import os
 from pathlib import Path
 
@@ -32,7 +32,6 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (info / "METADATA").write_text(default_metadata if metadata is None else metadata)
         (info / "entry_points.txt").write_bytes(points or f"[abstractcore.plugins]\n{name} = {name}\n".encode())
         (folder / f"{name}.py").write_text(code)
-        importlib.invalidate_caches()  # another thread may have listed the folder at this very moment
 
     return install
 
@@ -122,6 +121,15 @@ def test_broken_entry_points_of_unrelated_packages_are_ignored(install):
 @pytest.mark.parametrize("metadata", ["", "Name: \n", "\x00"])
 def test_plugin_without_metadata_is_reported_with_its_location(install, metadata):
     install("nameless", metadata=metadata, code=PROVIDER)
+    (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
+    assert found.distribution.startswith("? in ")
+    assert (found.registered, found.error) == ((("provider", "parrot"),), None)
+
+
+def test_plugin_whose_metadata_are_none_is_loaded(install, monkeypatch):
+    """As `importlib_metadata` has them of an empty file."""
+    monkeypatch.setattr(importlib.metadata.PathDistribution, "metadata", None)
+    install("nameless", metadata="", code=PROVIDER)
     (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
     assert found.distribution.startswith("? in ")
     assert (found.registered, found.error) == ((("provider", "parrot"),), None)
