@@ -25,6 +25,8 @@ _FOLDER = ROOT / ".cache" / "versions"
 _UV = (sys.executable, "-m", "uv", "--quiet")
 _WHEELS = ("--only-binary=:all:", "--no-binary=gruut-lang-en", "--no-binary=odfpy")
 """No package is compiled, which needs headers of the system. These two have no wheel, and nothing to compile."""
+_TOGETHER = "opentelemetry-"
+"""Tools of tests with this name are released with what they are used with, and fit that version only."""
 
 
 class Outcome(NamedTuple):
@@ -46,11 +48,15 @@ def supported() -> list[str]:
 
 
 def oldest_requirements() -> list[str]:
-    """Returns what the distributions require of others, with all extras but those for their tests."""
+    """Returns what the distributions require of others, with all extras but those for their tests; and tools that fit
+    one version only.
+    """
     names = {each.name for each in projects()}
     rows: set[str] = set()
     for each in projects():
         rows.update(each.requirements, *(rows for extra, rows in each.extras.items() if extra != TESTS_EXTRA))
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    rows.update(row for row in groups["dev"] if row.startswith(_TOGETHER))
     return sorted(row for row in rows if re.split(r"[^\w-]", row)[0] not in names)
 
 

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar, get_args
 from sqlalchemy import Connection, String, bindparam, create_engine, func, select
 from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import Pool
 
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
@@ -129,8 +130,11 @@ class Database:
         return Listener(self._engine, self._place, self._transactions, channel, notified)
 
     def close(self) -> None:
-        """Closes all connections, but that of a listener, which is stopped."""
-        self._engine.dispose()
+        """Closes all connections, those of transactions at their end; but not that of a listener, which is stopped.
+
+        What is dropped without it closes them as well.
+        """
+        self._transactions.disconnect()
 
     def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:
         with self._transaction(engine) as connection:
@@ -139,7 +143,7 @@ class Database:
     @contextmanager
     def _transaction(self, engine: Engine, begins: Retries | None = None) -> Generator[Connection]:
         begin = partial(self._begun, engine)
-        connection = begin() if begins is None else begins.run(begin)
+        connection, pool = begin() if begins is None else begins.run(begin)
         commits = False
         try:
             try:
@@ -153,30 +157,33 @@ class Database:
         except self._errors as error:
             raise failure(error, self._place, commits=commits) from error
         finally:
-            self._end(connection)
+            self._end(connection, pool)
 
-    def _begun(self, engine: Engine) -> Connection:
-        """Returns a connection in a transaction that has begun: no fork happens before `_end`."""
+    def _begun(self, engine: Engine) -> tuple[Connection, Pool]:
+        """Returns a connection, and its pool, in a transaction that has begun: no fork happens before `_end`."""
         self._transactions.begin()
+        pool = self._engine.pool
         connection: Connection | None = None
         try:
             connection = engine.connect()
             connection.begin()
         except BaseException as error:
-            self._end(connection)
+            self._end(connection, pool)
             if isinstance(error, TypeError):
                 problem = "the URL of the database has an option that its driver does not know"
                 raise ConfigurationError(problem) from None
             if isinstance(error, (*self._errors, OSError)):
                 raise failure(error, self._place) from error
             raise
-        return connection
+        return connection, pool
 
-    def _end(self, connection: Connection | None) -> None:
+    def _end(self, connection: Connection | None, pool: Pool) -> None:
         """Gives a connection back."""
         try:
             if connection is not None:
                 connection.close()
+            if pool is not self._engine.pool:  # `close` was called meanwhile
+                pool.dispose()
         finally:
             self._transactions.end()
 

@@ -8,11 +8,13 @@ import shlex
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import URL, Dialect, Engine, ExceptionContext
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 
 from ..errors import AbstractCoreError
@@ -180,7 +182,11 @@ def lost_connection(dialect: Dialect) -> Exception:
 
 
 def recognize_lost_connections(engine: Engine) -> None:
-    """Lets SQLAlchemy take every `OSError` of a driver as the end of a connection."""
+    """Lets SQLAlchemy take every `OSError` of a driver as the end of a connection, and close one that has ended without
+    a word: it would log the driver's error with its traceback.
+    """
+    errors = engine.dialect.loaded_dbapi.Error, OSError
+    close_in_driver = engine.dialect.do_close
 
     def recognize(context: ExceptionContext) -> BaseException | None:
         if not isinstance(context.original_exception, OSError):
@@ -188,7 +194,16 @@ def recognize_lost_connections(engine: Engine) -> None:
         context.is_disconnect = True
         return lost_connection(context.dialect)
 
+    def close(dbapi_connection: DBAPIConnection) -> None:
+        stream: Any = getattr(dbapi_connection, "_sock", None)
+        with suppress(*errors):
+            close_in_driver(dbapi_connection)
+        if stream is not None:  # of pg8000, which leaves it open in a lost connection
+            with suppress(OSError):
+                stream.close()
+
     event.listen(engine, "handle_error", recognize)
+    engine.dialect.do_close = close
 
 
 def failure(error: BaseException, place: Place, *, commits: bool = False) -> DatabaseError:

@@ -15,10 +15,13 @@ class Transactions:
 
     A forked process that used a connection to SQLite would have no locks, though its SQLite has noted some; one that
     used a connection to a server would share it.
+
+    Connections that nobody can use any more are closed: Python would warn of them, and nothing would before a fork.
     """
 
     def __init__(self, disconnect: Callable[[], None]) -> None:
         self.before_fork = [disconnect]
+        self._disconnect = disconnect
         self._running = 0
         self._changed = threading.Condition()
         with _forking:
@@ -43,6 +46,19 @@ class Transactions:
             yield
         finally:
             self.end()
+
+    def disconnect(self) -> None:
+        """Closes the connections that no transaction uses. No fork happens meanwhile."""
+        with self.counted():
+            self._disconnect()
+
+    def __del__(self) -> None:
+        # It waits for nothing: the thread, which may collect garbage anywhere, may hold any lock.
+        if self._changed.acquire(blocking=False):  # else a fork begins, for which they are closed anyway
+            try:
+                self._disconnect()
+            finally:
+                self._changed.release()
 
     def pause(self) -> None:
         """Lets no transaction begin before `go_on`."""

@@ -10,7 +10,7 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any, Final
 
 from sqlalchemy import Connection, String, bindparam, func, select
@@ -94,11 +94,14 @@ class Listener:
         """Since it has listened."""
         while not self._stopped.is_set():
             try:
-                with closing(self._connected()) as connection:
-                    if failures > 1:
-                        _log.info("notifications of the database are received again")
-                    failures = 0
+                connection = self._connected()
+                if failures > 1:
+                    _log.info("notifications of the database are received again")
+                failures = 0
+                try:
                     self._receive(connection)
+                finally:
+                    self._engine.dialect.do_close(connection)
             except Exception as error:
                 failures += 1
                 if failures == 2:  # one connection may end at any time
@@ -119,8 +122,7 @@ class Listener:
             connection.autocommit = True
             connection.cursor().execute(f'LISTEN "{name}"')
         except BaseException:
-            with suppress(Exception):
-                connection.close()
+            self._engine.dialect.do_close(connection)
             raise
         return connection
 

@@ -148,6 +148,16 @@ def _label(distribution: metadata.Distribution) -> str:
     return f"{name} {version}" if name and version else f"? in {distribution.locate_file('')}"
 
 
+def _requirements(distribution: metadata.Distribution) -> list[str]:
+    """Returns what it requires: nothing without metadata, which are empty or, for `importlib_metadata`, None. Once
+    imported, that package answers in the place of `importlib.metadata`.
+    """
+    try:
+        return distribution.requires or []
+    except AttributeError:
+        return []
+
+
 def _raising(failure: Exception) -> Callable[[], object]:
     def load() -> object:
         raise PluginError(f"its entry_points.txt cannot be read: {failure}") from failure
@@ -157,7 +167,7 @@ def _raising(failure: Exception) -> Callable[[], object]:
 
 def _loading(distribution: metadata.Distribution, name: str, point: metadata.EntryPoint) -> Callable[[], object]:
     def load() -> object:
-        asked = None if name == _OURSELVES else unmet(distribution.requires or (), _OURSELVES, __version__)
+        asked = None if name == _OURSELVES else unmet(_requirements(distribution), _OURSELVES, __version__)
         if asked is not None:
             raise PluginError(
                 f"it is for another version: it requires {_OURSELVES}{asked}, and this is {__version__}.",

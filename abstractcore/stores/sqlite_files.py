@@ -23,6 +23,21 @@ _of_other_processes: Final = list[Connection]()
 """Connections of the process that this one was forked from: SQLite requires that they are not even closed here."""
 
 
+class _OwnConnection(sqlite3.Connection):
+    """Closes itself when nobody uses it any more, which Python would warn of, but never in a forked process."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.process = os.getpid()
+        super().__init__(*args, **kwargs)
+
+    def __del__(self) -> None:
+        if self.process != os.getpid():
+            _of_other_processes.append(self)
+            return
+        with suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
+            self.close()
+
+
 @dataclass(frozen=True, slots=True)
 class SQLiteFileKind:
     """What a file is: `noun` with its article for messages, `application` the id in its header, by which `file` and
@@ -40,11 +55,10 @@ class SQLiteFileKind:
 
 
 class _Opened(NamedTuple):
-    """A connection, for one thread at a time, in the process that has opened it."""
+    """A connection, for one thread at a time."""
 
-    connection: Connection
+    connection: _OwnConnection
     lock: threading.RLock
-    process: int
     file: tuple[int, int] | None
 
 
@@ -147,12 +161,10 @@ class SQLiteFile:
     def close(self) -> None:
         """Closes the file. May be called again."""
         self._closed = True
-        connection, lock, process, _ = self._opened
-        if process != os.getpid():
-            _of_other_processes.append(connection)
-            return
-        with lock, suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
-            connection.close()
+        connection, lock, _ = self._opened
+        if connection.process == os.getpid():
+            with lock, suppress(sqlite3.Error):  # a full disk: the log stays, and is read at the next opening
+                connection.close()
 
     def __repr__(self) -> str:
         return f"SQLiteFile({str(self.path)!r})"
@@ -162,8 +174,7 @@ class SQLiteFile:
         """Yields the connection, for one thread at a time."""
         self.check_open()
         opened = self._opened
-        if opened.process != os.getpid():
-            _of_other_processes.append(opened.connection)
+        if opened.connection.process != os.getpid():
             opened = self._opened = self._open()
         elif (found := file_identity(self._place)) != opened.file:
             # SQLite would go on with the one that nobody finds any more.
@@ -181,9 +192,9 @@ class SQLiteFile:
             connection = self._connect()
         except _FAILURES as error:
             raise self._error("opened", error) from None
-        return _Opened(connection, threading.RLock(), os.getpid(), file_identity(self._place))
+        return _Opened(connection, threading.RLock(), file_identity(self._place))
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> _OwnConnection:
         mode = "rw"
         if not self._read_only:
             with suppress(FileExistsError):
@@ -194,7 +205,12 @@ class SQLiteFile:
             mode = "ro"  # else the log would be taken into the file at the end
         uri = f"{self._place.as_uri()}?mode={mode}"
         connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS
+            uri,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=_BUSY_SECONDS,
+            factory=_OwnConnection,
         )
         try:
             self._check(connection)

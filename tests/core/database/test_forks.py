@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from multiprocessing import Pipe
 
 import pytest
+from sqlalchemy import text
 
 from abstractcore.database import Database
 from tests.chaos_server import PATIENCE_SECONDS
@@ -54,3 +56,42 @@ def test_fork_waits_for_the_end_of_a_transaction(database: Database):
     in_fork(lambda: notes.add("child"))
     writer.join()
     assert sorted(notes.all()) == ["child"]
+
+
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_forked_process_that_collects_garbage_leaves_the_connections_of_its_parent(
+    database: Database, url: str, is_dropped: bool
+):
+    class Holder:
+        """Something in a cycle, so that only a collection of garbage finds it."""
+
+        def __init__(self, used: Database) -> None:
+            self.used, self.itself = used, self
+
+    notes, garbage = Notes(database), [Holder(Database(url))]
+    notes.add("parent")
+    assert Notes(garbage[0].used).all() == {"parent": 0}
+    if is_dropped:
+        garbage.clear()
+    ours, theirs = Pipe()
+    before = len(descriptors())
+
+    def child() -> None:
+        assert len(descriptors()) < before
+        garbage.clear()
+        gc.collect()
+        theirs.send("collected")
+        assert theirs.recv() == "used"
+        notes.add("child")
+
+    gc.disable()
+    try:
+        with forked(child):
+            with database.writing() as connection:
+                assert ours.poll(PATIENCE_SECONDS)
+                assert ours.recv() == "collected"
+                assert connection.execute(text("SELECT count(*) FROM notes")).scalar() == 1
+            ours.send("used")
+    finally:
+        gc.enable()
+    assert sorted(notes.all()) == ["child", "parent"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import threading
@@ -11,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, event, func, insert, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from abstractcore.database import CommitUnknownError, ConstraintError, Database, DatabaseError, Retries, lock
@@ -270,6 +271,7 @@ def test_what_was_read_is_read_again_if_the_connection_is_lost_at_the_end(server
         database.close()
 
 
+@pytest.mark.filterwarnings(r"ignore:unclosed <socket\.socket \[closed\]:ResourceWarning")  # of handshakes, by pg8000
 @pytest.mark.process
 def test_server_that_starts_again_is_waited_for():
     with running_postgresql() as server:
@@ -281,3 +283,39 @@ def test_server_that_starts_again_is_waited_for():
             server.start()
             assert waiting.result(PATIENCE_SECONDS) == 2
         database.close()
+    gc.collect()
+
+
+@pytest.mark.parametrize("ending", ["dropped", "dropped in a cycle", "closed in a transaction"])
+def test_database_that_nobody_uses_has_no_open_connection(url: str, ending: str, caplog: pytest.LogCaptureFixture):
+    opened, closed = list[object](), list[object]()
+    database = Database(url, schema=SCHEMA)
+    engine = database._engine  # pyright: ignore[reportPrivateUsage]
+    event.listen(engine, "connect", lambda connection, record: opened.append(connection))
+    event.listen(engine, "close", lambda connection, record: closed.append(connection))
+    database.close()
+    assert Notes(database).all() == {}
+    assert (len(opened), len(closed)) == (1, 1)
+    if ending == "closed in a transaction":
+        with database.reading():
+            database.close()
+            assert len(closed) == 1
+    elif ending == "dropped in a cycle":
+        database.itself = database  # pyright: ignore[reportAttributeAccessIssue]
+    if ending != "closed in a transaction":
+        del database
+        gc.collect()
+    assert closed[1:] == opened
+    assert caplog.records == []
+
+
+@pytest.mark.process
+def test_lost_connection_is_closed_without_a_word(caplog: pytest.LogCaptureFixture):
+    with running_postgresql() as server:
+        closed, dropped = Database(server.url), Database(server.url)
+        for database in (closed, dropped):
+            assert database.read(lambda connection: connection.execute(select(1)).scalar()) == 1
+    closed.close()
+    del database, dropped
+    gc.collect()
+    assert caplog.records == []

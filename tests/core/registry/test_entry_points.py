@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 from pathlib import Path
 
@@ -122,7 +123,16 @@ def test_plugin_without_metadata_is_reported_with_its_location(install, metadata
     install("nameless", metadata=metadata, code=PROVIDER)
     (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
     assert found.distribution.startswith("? in ")
-    assert found.registered == (("provider", "parrot"),)
+    assert (found.registered, found.error) == ((("provider", "parrot"),), None)
+
+
+def test_plugin_whose_metadata_are_none_is_loaded(install, monkeypatch):
+    """As `importlib_metadata` has them of an empty file."""
+    monkeypatch.setattr(importlib.metadata.PathDistribution, "metadata", None)
+    install("nameless", metadata="", code=PROVIDER)
+    (found,) = (each for each in Registry.from_entry_points().reports if each.name == "nameless")
+    assert found.distribution.startswith("? in ")
+    assert (found.registered, found.error) == ((("provider", "parrot"),), None)
 
 
 def test_plugin_for_another_version_is_reported_and_not_imported(install):

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,23 +164,34 @@ def test_readers_see_what_a_writer_writes_and_harm_it_not(path: Path):
     again.close()
 
 
+def test_file_that_is_dropped_is_closed(path: Path):
+    file = SQLiteFile(path, KIND)
+    add(file, "one")
+    assert beside(path) == {"diary.db", "diary.db-shm", "diary.db-wal"}
+    del file
+    gc.collect()  # with no warning, which Python has from 3.13 on
+    assert beside(path) == {"diary.db"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 @pytest.mark.process
-@pytest.mark.parametrize("is_closed", [False, True])
-def test_forked_child_leaves_the_connection_of_its_parent_open(path: Path, is_closed: bool):
+@pytest.mark.parametrize("use", ["add", "close", "drop"])
+def test_forked_child_leaves_the_connection_of_its_parent_open(path: Path, use: str):
     files = [SQLiteFile(path, KIND)]  # the only reference
     add(files[0], "parent")
-    assert exit_code(lambda: _use_in_child(files, is_closed)) == 0
-    assert days(files[0]) == (["parent"] if is_closed else ["parent", "child"])
+    assert exit_code(lambda: _use_in_child(files, use)) == 0
+    assert days(files[0]) == (["parent", "child"] if use == "add" else ["parent"])
     files[0].close()
 
 
-def _use_in_child(files: list[SQLiteFile], is_closed: bool) -> None:
+def _use_in_child(files: list[SQLiteFile], use: str) -> None:
     parents = id(files[0]._opened.connection)  # pyright: ignore[reportPrivateUsage]
-    if is_closed:
+    if use == "add":
+        add(files[0], "child")
+    elif use == "close":
         files.pop().close()
     else:
-        add(files[0], "child")
+        files.clear()
     gc.collect()
     assert parents in {id(each) for each in gc.get_objects() if isinstance(each, sqlite3.Connection)}
 
@@ -222,18 +232,18 @@ def exit_code(function: Callable[[], object]) -> int | None:
 
 
 def test_file_that_another_program_makes_at_this_moment_is_opened(path: Path, monkeypatch: pytest.MonkeyPatch):
-    connect = sqlite3.connect
+    connection = sqlite_files._OwnConnection  # pyright: ignore[reportPrivateUsage]
 
-    class Slow(sqlite3.Connection):
+    class Slow(connection):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
             if sql == "PRAGMA user_version":  # when it has read already that the file is of no application
-                monkeypatch.setattr(sqlite3, "connect", connect)
+                monkeypatch.setattr(sqlite_files, "_OwnConnection", connection)
                 with suppress(SessionError):  # locked
                     written(path)
             return super().execute(sql, *parameters)
 
     monkeypatch.setattr(sqlite_files, "_BUSY_SECONDS", 0)
-    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Slow))
+    monkeypatch.setattr(sqlite_files, "_OwnConnection", Slow)
     file = SQLiteFile(path, KIND)
     add(file, "two")
     assert days(file)[-1:] == ["two"]
