@@ -66,10 +66,10 @@ class Evidence(FilePlaces, Immutable):
 
     `verified` says that the value stands there: the quote was found and has the value, or no quote was found and the
     value itself was, in a file or the result of a tool; `quote` is None then. The model has no part in that.
-    `quote_found` says that the quote was found, whatever it states. `text` is what stands there, in our own text of the source: `start` and `end`
-    are character offsets in the text of `page` (from 1), for sources without pages in the whole text. Of a quote that
-    continues on the next page, `end` is the end of `page`. `occurrences` counts the places in that source, up to 100;
-    `start` is the first.
+    `quote_found` says that the quote was found, whatever it states. `text` is what stands there, in our own text of the
+    source: `start` and `end` are character offsets in the text of `page` (from 1), for sources without pages in the
+    whole text. Of a quote that continues on the next page, `end` is the end of `page`. `occurrences` counts the places
+    in that source, up to 100; `start` is the first.
 
     `document` is the index of the file in `media` of the response, None for other sources; `name` is that of the file
     or the tool, or "user". `value_in_quote` says whether `text` has the value, in any common format of numbers and

@@ -17,6 +17,7 @@ from ..schema.base_error import shown
 
 Connection: TypeAlias = sqlite3.Connection
 _BUSY_SECONDS: Final = 30.0
+_COUNT_TABLES: Final = "SELECT count(*) FROM sqlite_master"
 _FAILURES: Final = (OSError, ValueError, sqlite3.Error)
 """What opening a file raises; `ValueError` for a path with a null character."""
 _of_other_processes: Final = list[Connection]()
@@ -195,10 +196,11 @@ class SQLiteFile:
         return _Opened(connection, threading.RLock(), file_identity(self._place))
 
     def _connect(self) -> _OwnConnection:
-        mode = "rw"
+        mode, is_new = "rw", False
         if not self._read_only:
             with suppress(FileExistsError):
                 os.close(private(str(self._place), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+                is_new = True
         elif not self._place.exists():
             raise self._kind.error(f"{self.path} does not exist.")
         elif _has_log(self._place):
@@ -219,7 +221,10 @@ class SQLiteFile:
             else:
                 self._prepare(connection)
         except BaseException:
+            is_unwritten = is_new and not _has_tables(connection)
             connection.close()
+            if is_unwritten:  # a full disk: the file would be of no kind
+                self._place.unlink(missing_ok=True)
             raise
         return connection
 
@@ -229,8 +234,10 @@ class SQLiteFile:
         with _transaction(connection, "BEGIN"):  # of one state: another thread or process may make the tables now
             application, version, tables = (
                 connection.execute(statement).fetchone()[0]
-                for statement in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+                for statement in ("PRAGMA application_id", "PRAGMA user_version", _COUNT_TABLES)
             )
+        if not application and not tables and self._read_only:
+            raise kind.error(f"{self.path} is empty.", hint="Remove it: the process that made it has not written it.")
         if application != kind.application and (tables or self._read_only):
             raise kind.error(f"{self.path} is not {kind.noun}.", hint="Give the path of a new file.")
         if version > kind.version or (tables and version != kind.version):
@@ -244,7 +251,7 @@ class SQLiteFile:
         for pragma in (*kind.pragmas, "journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {pragma}")
         with _transaction(connection, "BEGIN IMMEDIATE"):  # another process may make them now
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if not connection.execute(_COUNT_TABLES).fetchone()[0]:
                 connection.execute(f"PRAGMA application_id = {kind.application}")
                 connection.execute(f"PRAGMA user_version = {kind.version}")
                 for statement in filter(str.strip, kind.tables.split(";")):
@@ -267,6 +274,13 @@ def _transaction(connection: Connection, begin: str) -> Generator[None]:
         with suppress(sqlite3.Error):  # a full disk has ended the transaction already
             connection.execute("ROLLBACK")
         raise
+
+
+def _has_tables(connection: Connection) -> bool:
+    """Returns whether a file has tables, perhaps of another process that has opened it too."""
+    with suppress(sqlite3.Error):
+        return bool(connection.execute(_COUNT_TABLES).fetchone()[0])
+    return True
 
 
 def _has_log(path: Path) -> bool:

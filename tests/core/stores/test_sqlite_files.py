@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,20 @@ def test_paths_that_cannot_be_are_typed_errors(tmp_path: Path, monkeypatch: pyte
         (tmp_path / "gone").rmdir()
         with pytest.raises(SessionError, match="cannot be opened: No such file or directory"):
             SQLiteFile("diary.db", KIND)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.noun)
+def test_full_disk_leaves_no_new_file(path: Path, kind: SQLiteFileKind):
+    full = replace(kind, pragmas=("max_page_count = 1",))
+    with pytest.raises(kind.error, match="cannot be opened: database or disk is full"):
+        SQLiteFile(path, full)
+    assert not path.exists()
+    path.touch()
+    with pytest.raises(kind.error, match="cannot be opened: database or disk is full"):
+        SQLiteFile(path, full)
+    with pytest.raises(kind.error, match=r"is empty\. Remove it"):
+        SQLiteFile(path, kind, read_only=True)
+    SQLiteFile(path, kind).close()
 
 
 def test_files_of_each_kind_are_refused_by_the_others(tmp_path: Path):
