@@ -24,6 +24,7 @@ from .exit_codes import exit_code
 from .plugins import registry
 from .reporting import error_facts, error_lines, json_line, reported
 from .screen import complain, note, show_table, write
+from .setting_values import cannot_write
 
 _TEMPLATE = """\
 # The configuration of AbstractCore: what programs and the environment do not set. docs/configuration.md has all of it.
@@ -173,8 +174,7 @@ def edit() -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(_TEMPLATE, encoding="utf-8")
         except OSError as error:
-            message = f"{path} cannot be written: {error.strerror}"
-            raise abstractcore.ConfigurationError(message, hint="Name another file in ABSTRACTCORE_CONFIG.") from None
+            raise cannot_write(path, error) from None
         try:
             problem = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
         except OSError as error:

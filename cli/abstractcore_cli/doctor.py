@@ -183,15 +183,19 @@ def _weights(plugins: Registry) -> Iterator[HealthFinding]:
 def _disk(plugins: Registry) -> Iterator[HealthFinding]:
     from abstractcore.stores.models import shown_size
 
-    for name, folder, fix in (
-        ("data", data_folder(), "Free disk space: abstractcore traces prune --keep-days 30 removes old traces."),
-        ("cache", model_store().root, "Free disk space, or set ABSTRACTCORE_CACHE to another folder."),
+    prune, move = (
+        "abstractcore traces prune --keep-days 30 removes old traces",
+        "set ABSTRACTCORE_CACHE to another folder",
+    )
+    for name, folder, more_space, elsewhere in (
+        ("data", data_folder(), f"Free disk space: {prune}.", "name files elsewhere, as with --store FILE"),
+        ("cache", model_store().root, f"Free disk space, or {move}.", move),
     ):
         there = next(each for each in (folder, *folder.parents) if each.exists())
         free, writable = shutil.disk_usage(there).free, os.access(there, os.W_OK)
         detail = f"{shown_size(free)} free{'' if writable else ', not writable'}: {folder}"
-        is_ok = writable and free >= _LEAST_FREE
-        yield HealthFinding("disk", name, "ok" if is_ok else "wrong", detail, "" if is_ok else fix)
+        fix = f"Make {there} writable, or {elsewhere}." if not writable else more_space if free < _LEAST_FREE else ""
+        yield HealthFinding("disk", name, "wrong" if fix else "ok", detail, fix)
 
 
 _CHECKS: tuple[Callable[[Registry], Iterator[HealthFinding]], ...] = (

@@ -208,10 +208,16 @@ def _write(path: Path, text: str, checked_llm: str | None = None) -> None:
             _check_llm(checked_llm, trial)
         write_whole(path, text.encode())
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        raise abstractcore.ConfigurationError(message, hint="Name another file in ABSTRACTCORE_CONFIG.") from None
+        raise cannot_write(path, error) from None
     except abstractcore.ConfigurationError as error:
         message = error.message.replace(str(trial), str(path))
         raise abstractcore.ConfigurationError(message, hint=error.hint or _EDIT) from None
     finally:
         trial.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> abstractcore.ConfigurationError:
+    """Returns the error for a file of settings on a full disk, or in a folder of somebody else."""
+    message = f"{path} cannot be written: {error.strerror or error}"
+    hint = "Make it writable, free disk space, or name another file in ABSTRACTCORE_CONFIG."
+    return abstractcore.ConfigurationError(message, hint=hint)

@@ -133,3 +133,11 @@ def test_full_disk_is_wrong(monkeypatch: pytest.MonkeyPatch):
     assert (code, found["disk", "data"]["state"]) == (2, "wrong")
     assert "abstractcore traces prune --keep-days 30" in found["disk", "data"]["fix"]
     assert CliRunner().invoke(app, ["traces", "prune", "--help"]).stdout.count("--keep-days")
+
+
+def test_folder_of_somebody_else_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path / "missing" / "cache"))
+    monkeypatch.setattr(doctor.os, "access", lambda path, mode: path != tmp_path)
+    code, found = run()
+    assert (code, found["disk", "cache"]["state"]) == (2, "wrong")
+    assert found["disk", "cache"]["fix"] == f"Make {tmp_path} writable, or set ABSTRACTCORE_CACHE to another folder."
