@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import abstractcore
 from abstractcore.embeddings import EmbeddingCache, Embeddings
+from abstractcore.registry import similar_path
 from abstractcore.schema import CallProgress, install_hint
 
 from .output_files import check_output, progress_shown, whole_file
@@ -188,7 +189,8 @@ def _read_lines(file: str) -> str:
         hint = "Leave out --lines: then documents are read too."
         raise abstractcore.InvalidInputError(f"{file} is not text in UTF-8.", hint=hint) from None
     except OSError as error:
-        raise abstractcore.InvalidInputError(f"{file} cannot be read: {error.strerror or error}.") from None
+        problem = f"{file} cannot be read: {error.strerror or error}."
+        raise abstractcore.InvalidInputError(problem, hint=similar_path(file)) from None
 
 
 def _write_npz(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
+from abstractcore.registry import similar_path
 from abstractcore.schema import to_data
 from abstractcore.search import Hit, Index, IndexReport
 from abstractcore.user_folders import data_folder
@@ -106,7 +107,7 @@ def _opened(index: str | None, model: ModelArguments, *, make: bool = False) -> 
     path = Path(index) if index is not None else data_folder() / "index.db"
     if not path.exists():
         if not make:
-            hint = "Make it: abstractcore index add FOLDER."
+            hint = similar_path(str(path)) or "Make it: abstractcore index add FOLDER."
             raise abstractcore.InvalidInputError(f"There is no index {path}.", hint=hint)
         if index is None:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -90,6 +90,21 @@ WRONG = [
     WrongCommand("config check", 2, "bad.toml", ".", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
     WrongCommand("ask hi", 2, "not TOML", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
     WrongCommand("ask hi", 2, "does not exist", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "no.toml"}),
+    # Files with similar names
+    WrongCommand("ask hi -f note.txt", 2, "note.txt does not exist", "Did you mean notes.txt?"),
+    WrongCommand("ask hi --schema note.json", 2, "note.json cannot be read", "Did you mean notes.json?"),
+    WrongCommand("embed note.txt --lines -o x.npz", 2, "note.txt", "Did you mean notes.txt?"),
+    WrongCommand("speak note.txt", 2, "there is no file note.txt", "Did you mean notes.txt?"),
+    WrongCommand("compose waltz --lyrics-file note.txt", 2, "note.txt cannot be read", "Did you mean notes.txt?"),
+    WrongCommand("index add foldr", 2, "does not exist", "Did you mean folder?"),
+    WrongCommand("index list --index note.txt", 2, "There is no index note.txt", "Did you mean notes.txt?"),
+    WrongCommand("traces list --store note.txt", 2, "no traces are kept in note.txt", "Did you mean notes.txt?"),
+    WrongCommand("mcp list --config note.json", 2, "note.json cannot be read", "Did you mean notes.json?"),
+    WrongCommand("catalogue update ./notes.tx", 2, "notes.tx does not exist", "Did you mean notes.txt?"),
+    WrongCommand("runs list --store note.txt", 2, "note.txt does not exist", "Did you mean notes.txt?"),
+    WrongCommand(
+        "ask hi", 2, "does not exist", "Did you mean bad.toml", environment={"ABSTRACTCORE_CONFIG": "bed.toml"}
+    ),
     # Folders that cannot be written
     WrongCommand("chat --session trip -p ollama/x", 2, "cannot be made", "abstractcore doctor", environment=NOWHERE),
     WrongCommand("index add notes.txt", 2, "cannot be used", "Check the path", environment=NOWHERE),
@@ -124,6 +139,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(tmp_path / "home"))
     (tmp_path / "folder").mkdir()
     (tmp_path / "notes.txt").write_text("Bring two copies.")
+    (tmp_path / "notes.json").write_text("{}")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "odd.xyz").write_bytes(bytes(range(256)))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnonsense")
