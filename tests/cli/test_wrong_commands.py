@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="uses /proc and
 class WrongCommand:
     """What is typed, in a folder with the files of `folder`; the exit code; and parts of the sentence and the hint.
 
-    `{url}` is a server that answers with an error of this status, `{port}` is taken.
+    `{url}` is a server that answers with an error of this status.
     """
 
     typed: str
@@ -53,7 +53,12 @@ WRONG = [
     WrongCommand("models remove nope", 2, "no model is called 'nope'", "whisper-base"),
     WrongCommand("sessions show nope", 2, "there is no session 'nope'", "abstractcore sessions list"),
     WrongCommand(
-        "ask hi -p openai/gpt-5.4-minni --base-url {url}", 3, "HTTP 404", "Did you mean gpt-5.4-mini", 404, WITH_KEY
+        "ask hi -p openai/gpt-5.4-minni --base-url {url}",
+        3,
+        "HTTP 404",
+        "`abstractcore models list --provider openai --base-url {url}` lists the models of this server.",
+        404,
+        WITH_KEY,
     ),
     # Values
     WrongCommand("ask", 2, "no question given", "abstractcore ask"),
@@ -166,7 +171,7 @@ def test_wrong_command_is_one_sentence_and_one_line_to_type(wrong: WrongCommand,
     environment = {name: value or None for name, value in wrong.environment.items()}
     result = CliRunner(env=environment).invoke(app, arguments, catch_exceptions=False)
     assert (result.exit_code, KEY in result.output) == (wrong.code, False), result.output
-    check(result.stderr, wrong)
+    check(result.stderr, replace(wrong, hint=wrong.hint.format(url=f"{server.url}/v1")))
 
 
 def run(typed: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
