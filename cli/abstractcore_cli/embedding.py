@@ -38,6 +38,7 @@ class EmbedArguments:
     base_url: str | None
     timeout: float | None
     quiet: bool
+    tags: tuple[str, ...] = ()
 
 
 class EmbeddedText(NamedTuple):
@@ -98,6 +99,7 @@ def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
             arguments.base_url,
             timeout=arguments.timeout,
             quiet=arguments.quiet or as_json,
+            tags=arguments.tags,
         )
         texts = [each for file in arguments.files for each in _texts(file, lines=arguments.lines)]
         if not texts:
