@@ -90,9 +90,9 @@ clean: ## remove .venv, build output and caches
 $(READY): uv.lock pyproject.toml $(wildcard packages/*/pyproject.toml plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Creating .venv from uv.lock (once; a cold cache downloads all packages) ..."
+	@echo "Creating .venv from uv.lock (once): 0.8 GB of packages, unless uv has them already; it takes some minutes ..."
 	@test -x $(BIN)/uv || $(PYTHON) -m venv --clear $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check \
 	  "uv==$$(sed -n '/^name = "uv"$$/{n;s/^version = "\(.*\)"/\1/p;}' uv.lock)"
-	@$(UV) sync --quiet --frozen --all-packages --all-extras
+	@bash -o pipefail -c '$(UV) sync --frozen --all-packages --all-extras 2>&1 | sed "/^ [+] /d"'
 	@touch $@

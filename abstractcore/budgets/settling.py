@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -36,11 +37,9 @@ class Reservation(NamedTuple):
 def in_order(budget: Budget, end: Callable[[], object]) -> None:
     """Ends a reservation here, or in the worker where that waits for a database."""
     if budget.ledger.blocks:
-        try:
+        with suppress(RuntimeError):  # the interpreter shuts down
             _worker.begun().put(end)
             return
-        except RuntimeError:  # the interpreter shuts down
-            pass
     try:
         end()
     except Exception:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -199,10 +199,8 @@ def _shown(value: object) -> JSONValue:
     if isinstance(value, MEDIA_PARTS):
         return {"media_type": value.blob.media_type, "sha256": value.blob.sha256}
     if isinstance(value, Mapping | list | tuple | str | int | float | bool | None):
-        try:
+        with suppress(SchemaError, TypeError, ValueError):
             return cast("JSONValue", json.loads(json.dumps(freeze(cast(object, value)))))
-        except (SchemaError, TypeError, ValueError):
-            pass
     return {"type": type(cast(object, value)).__name__}
 
 

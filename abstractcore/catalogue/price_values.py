@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -204,12 +205,10 @@ def as_instant(value: object, path: str) -> float:
     """Returns seconds since the epoch of a date, at 00:00 UTC, or of an instant, as "2026-09-10T04:00Z"."""
     match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
-        try:
+        with suppress(ValueError, OverflowError):
             hour, minute, second = (int(piece or 0) for piece in match.groups()[1:])
             day = date.fromisoformat(match[1])
             return datetime(day.year, day.month, day.day, hour, minute, second, tzinfo=UTC).timestamp()
-        except (ValueError, OverflowError):
-            pass
     raise SchemaError(
         f"{shown(value)} is not a date or a time in UTC", path, hint="Write it as '2026-09-10' or '2026-09-10T04:00Z'."
     )

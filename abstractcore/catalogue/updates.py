@@ -14,6 +14,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from ..errors import ConfigurationError
+from ..registry.suggestions import similar_path
 from ..user_folders import exists
 from .documents import MAX_BYTES, Document, document, read_document
 from .provider_file import CatalogueProvider
@@ -124,7 +125,8 @@ def read_source(source: Path, name: str | None = None) -> Mapping[str, Document]
     """
     name = name or str(source)
     if not exists(source):
-        raise ConfigurationError(f"{source} does not exist.", hint="Pass a wheel, a zip file, a folder or a URL.")
+        hint = similar_path(str(source)) or "Pass a wheel, a zip file, a folder or a URL."
+        raise ConfigurationError(f"{source} does not exist.", hint=hint)
     if not (source.is_dir() or source.is_file()):  # a device may have no end
         raise ConfigurationError(
             f"{name} is neither a file nor a folder.", hint="Pass a wheel, a zip file or a folder."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
@@ -111,11 +112,9 @@ class Embeddings(HasDeferredCost, RichDisplay):
         another length, and for a matrix that does not fit into memory, or has more than 2,147,483,648 numbers (8.6 GB).
         """
         rows, others = self._rows(a, "a"), self._rows(b, "b")
-        try:
-            if len(rows) * len(others) <= _MOST_SIMILARITIES:
+        if len(rows) * len(others) <= _MOST_SIMILARITIES:
+            with suppress(MemoryError):
                 return products(rows, others)
-        except MemoryError:
-            pass
         message = f"a matrix of {len(rows):,} x {len(others):,} similarities does not fit into memory"
         hint = "Use nearest(k), duplicates(threshold) or clusters(threshold), or pass some of the vectors as a."
         raise InvalidInputError(message, path="a", hint=hint)

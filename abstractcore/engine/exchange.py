@@ -29,10 +29,10 @@ from ..ports import (
     Clock,
     Endpoint,
     KnownAddress,
-    ModelProfile,
     OperationResult,
     OperationsEndpoint,
     Pricing,
+    ProviderSession,
     RenewableEndpoint,
     Transport,
     current_interruption,
@@ -66,10 +66,10 @@ class Exchange(Generic[T]):
         clock: Clock,
         read: Callable[[Body, Attempt, WireRequest, float], Awaitable[T]],
         whole: tuple[type, ...] = _WHOLE,
-        profile: ModelProfile | None = None,
+        session: ProviderSession | None = None,
         pricing: Pricing | None = None,
     ) -> None:
-        self._profile = profile
+        self._session = session
         self._pricing = pricing
         self._endpoint = endpoint
         self._check_operation = endpoint.check_operation if isinstance(endpoint, OperationsEndpoint) else None
@@ -148,10 +148,10 @@ class Exchange(Generic[T]):
         context = attempt.context
         if body is None and not (is_sent and _has_left(failure)):
             context.unsent += 1
-        elif _is_lost(body, failure) and self._profile is not None:
+        elif _is_lost(body, failure) and self._session is not None:
             from .estimated_usage import usage_without_response
 
-            usage = usage_without_response(attempt, self._profile, seconds)
+            usage = usage_without_response(attempt, self._session.profile, seconds)
             number = len(context.attempts) + 1
             pricing = context.pricing or self._pricing
             context.lost.append(
@@ -171,8 +171,9 @@ class Exchange(Generic[T]):
         """Adds the request and the cause to `error`."""
         if address is not None:
             error = with_request(error, address.url, attempt.request)
-        if isinstance(error, ModelNotFoundError) and self._profile is not None and self._profile.similar:
-            error.hint = did_you_mean([*self._profile.similar])
+        if isinstance(error, ModelNotFoundError) and self._session is not None:
+            similar = self._session.profile.similar
+            error.hint = did_you_mean([*similar]) if similar else self._session.models_hint or error.hint
         return self._endpoint.diagnose(error)
 
 

@@ -85,7 +85,7 @@ class Pipeline:
         self.transport = transport
         self._middleware = middleware
         read = ResponseReader(session, pricing)
-        exchange = Exchange(session.endpoint, transport, clock, read, profile=session.profile, pricing=pricing)
+        exchange = Exchange(session.endpoint, transport, clock, read, session=session, pricing=pricing)
         self.operation: Operation[Any, Any] = Operation(
             CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
         )

@@ -11,7 +11,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from urllib.parse import urlsplit
@@ -19,7 +18,7 @@ from urllib.parse import urlsplit
 from ..errors import InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, PillowImage, checked, from_pillow, is_picture
 from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
-from ..registry.suggestions import did_you_mean, nearest_names
+from ..registry.suggestions import similar_path
 from ..schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -51,8 +50,6 @@ MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_RECORDING_BYTES = 16 * 1024 * 1024 * 1024
 """The limit for recordings in files: their fallbacks read them in pieces."""
 _HEAD_BYTES = 8192
-_MOST_LOOKED_AT = 10_000
-"""The files of a folder among which one with a similar name is looked for."""
 _TOKEN = r"[!#$%&'*+.^_`|~0-9a-z-]++"
 _MEDIA_TYPE = re.compile(
     rf'{_TOKEN}/{_TOKEN}(?:[ \t]*+;[ \t]*+(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+"))?)*+', re.IGNORECASE
@@ -344,17 +341,9 @@ def _from_file(
 
 
 def _hint_for_missing(path: str) -> str | None:
-    """Returns where a file was looked for, and what is there with a similar name."""
-    folder, name = os.path.split(path)
-    try:
-        with os.scandir(folder or ".") as entries:
-            there = [each.name for each in islice(entries, _MOST_LOOKED_AT) if each.name.isprintable()]
-    except OSError:
-        there = []
-    near = nearest_names(name, there)
-    looked = [] if os.path.isabs(path) else [f"Looked in {Path.cwd()}."]
-    similar = [did_you_mean([os.path.join(folder, each) for each in near])] if near else []
-    return " ".join([*looked, *similar]) or None
+    """Returns where a file was looked for, and which files there have similar names."""
+    looked = None if os.path.isabs(path) else f"Looked in {Path.cwd()}."
+    return " ".join(filter(None, (looked, similar_path(path)))) or None
 
 
 _OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}

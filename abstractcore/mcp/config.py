@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..errors import ConfigurationError, InvalidInputError
+from ..registry.suggestions import similar_path
 from ..schema.base_error import shown
 
 T = TypeVar("T")
@@ -210,6 +211,7 @@ def _read(file: Path) -> str:
             raise ConfigurationError(f"{file} has more than {_LONGEST:,} bytes: it is not a list of servers.")
         return file.read_text("utf-8-sig")
     except OSError as error:
-        raise ConfigurationError(f"{file} cannot be read: {error.strerror or type(error).__name__}.") from None
+        problem = f"{file} cannot be read: {error.strerror or type(error).__name__}."
+        raise ConfigurationError(problem, hint=similar_path(str(file))) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{file} is not a text in UTF-8.") from None

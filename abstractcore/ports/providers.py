@@ -64,6 +64,8 @@ class ProviderSession:
     """The calls so far, for providers that record them: scripted models."""
     embedding_model: str | None = None
     """The model of the provider that embeds where the user has named none; None if the session's own does."""
+    models_hint: str = ""
+    """How to list the models of a server that is not the vendor's: the hint for a model that it does not have."""
     own_process: bool = False
     """Whether a child process of this program answers: proxies of the environment are not used for it."""
     close: Callable[[], object] | None = None

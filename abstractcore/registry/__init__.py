@@ -18,7 +18,7 @@ from .kinds import (
 )
 from .registry import Registry
 from .registry import PluginReport
-from .suggestions import did_you_mean, is_misspelt_provider, is_weights, name_hint, nearest_names
+from .suggestions import did_you_mean, is_misspelt_provider, is_weights, name_hint, nearest_names, similar_path
 from .kinds import tools_of
 
 __all__ = [
@@ -45,5 +45,6 @@ __all__ = [
     "is_weights",
     "name_hint",
     "nearest_names",
+    "similar_path",
     "tools_of",
 ]

@@ -1,12 +1,14 @@
-"""Suggestions for unknown names.
+"""Suggestions for unknown names, and for paths that do not exist.
 
 Hints for a model's name that was given in place of a provider's.
 """
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from ..ports import HasModelExamples, Provider
 
@@ -14,6 +16,10 @@ _LEAST_ALIKE = 0.55
 _NEARLY_AS_ALIKE = 0.9
 _FEWEST_LETTERS = 3
 _LONGEST_LIST = 250
+_MOST_LOOKED_AT = 10_000
+"""The names of a folder that are looked at."""
+_MOST_COMPARED = 100
+_LONGEST_COMPARED = 100
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
@@ -59,6 +65,62 @@ def _likeness(name: str, other: str) -> float:
     import difflib
 
     return difflib.SequenceMatcher(None, other, name).ratio()
+
+
+def similar_path(path: str) -> str | None:
+    """Returns "Did you mean ...?" for a path that does not exist, with what is beside it under a similar name; if one
+    of its folders is missing, with similar folders. Returns None if it exists, or nothing is similar. Blocks.
+
+    Hidden files are named for a hidden one only, and names that a terminal would not show as they are never.
+    """
+    if os.path.lexists(path):
+        return None
+    folder, name = os.path.split(path.rstrip(os.sep))
+    below = ""
+    while folder and not os.path.isdir(folder):
+        below = os.path.join(name, below) if below else name
+        folder, name = os.path.split(folder)
+    names = nearest_names(name, _names_like(name, folder, folders=bool(below)))
+    near = [os.path.join(folder, each) for each in names if nearest_names(_stem(name), [_stem(each)])]
+    whole = [os.path.join(each, below) for each in near] if below else []
+    found = [each for each in whole if os.path.exists(each)] or near
+    return did_you_mean(found) if found else None
+
+
+def _names_like(name: str, folder: str, *, folders: bool) -> list[str]:
+    """Returns the names in a folder that share most characters with `name` at the beginning and the end: few enough
+    for a closer comparison. `folders`: those of folders only.
+    """
+    given = name.lower()
+    if not 0 < len(given) <= _LONGEST_COMPARED:
+        return []
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [
+                each.name
+                for each in islice(entries, _MOST_LOOKED_AT)
+                if each.name.isprintable()
+                and each.name.startswith(".") == given.startswith(".")
+                and (each.is_dir() or not folders)
+            ]
+    except OSError:  # the folder may not be listed
+        return []
+    if len(names) <= _MOST_COMPARED:
+        return names
+    return heapq.nlargest(_MOST_COMPARED, names, key=lambda each: _shared(given, each.lower()))
+
+
+def _stem(name: str) -> str:
+    """Returns a name without its ending: one that many share makes no two names alike."""
+    return os.path.splitext(name)[0]
+
+
+def _shared(name: str, other: str) -> int:
+    """Returns how many characters two names share at the beginning and at the end."""
+    return sum(
+        next((index for index, (first, second) in enumerate(pairs) if first != second), min(len(name), len(other)))
+        for pairs in (zip(name, other, strict=False), zip(reversed(name), reversed(other), strict=False))
+    )
 
 
 _VERY_NEAR = 0.8

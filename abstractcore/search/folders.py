@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..errors import InvalidInputError
+from ..registry.suggestions import similar_path
 from ..schema.base_error import shown
 
 _BUFFER: Final = 1 << 20
@@ -84,6 +85,7 @@ def given_path(given: str | os.PathLike[str], path: str) -> Path:
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{shown(given)} is not a path: {error}", path=path) from None
     if not exists:
-        hint = "Pass texts as a list: index.add([text])." if isinstance(given, str) else None
+        texts = "Pass texts as a list: index.add([text])." if isinstance(given, str) else None
+        hint = similar_path(os.path.expanduser(os.fspath(given))) or texts
         raise InvalidInputError(f"{shown(given)} does not exist", path=path, hint=hint)
     return found

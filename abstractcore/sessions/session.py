@@ -16,6 +16,7 @@ from ..errors import InvalidInputError, SessionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
+from ..registry.suggestions import similar_path
 from ..schema import CallWarning, GenerateResponse
 from ..schema.base_error import shown
 from .documents import read_json
@@ -98,7 +99,8 @@ class Session(SessionView):
         try:
             text = Path(path).read_bytes()
         except (OSError, ValueError) as error:
-            raise SessionError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SessionError(f"{path} cannot be read: {reason}.", hint=similar_path(str(path))) from None
         take_document(
             session._state, session._settings, read_json(text, str(path)), strict=options.get("strict") is True
         )

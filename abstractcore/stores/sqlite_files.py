@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from ..errors import AbstractCoreError, InvalidInputError
 from ..private_files import private
+from ..registry.suggestions import similar_path
 from ..schema.base_error import shown
 
 Connection: TypeAlias = sqlite3.Connection
@@ -202,7 +203,7 @@ class SQLiteFile:
                 os.close(private(str(self._place), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
                 is_new = True
         elif not self._place.exists():
-            raise self._kind.error(f"{self.path} does not exist.")
+            raise self._kind.error(f"{self.path} does not exist.", hint=similar_path(str(self.path)))
         elif _has_log(self._place):
             mode = "ro"  # else the log would be taken into the file at the end
         uri = f"{self._place.as_uri()}?mode={mode}"

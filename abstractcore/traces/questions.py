@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -141,12 +142,11 @@ def find_questions(
     of `TraceStore.calls`; `failed` finds only calls that failed, or only others.
     """
     if text is not None:
-        try:
-            node = next(node for node in store.trace(text) if node.record.trace_id == text)
-        except InvalidInputError:
-            pass  # these are words
-        else:
-            found = _question(store, node.record.trace_id)
+        ids = list[str]()
+        with suppress(InvalidInputError):  # else these are words
+            ids = [node.record.trace_id for node in store.trace(text) if node.record.trace_id == text]
+        if ids:
+            found = _question(store, ids[0])
             return [] if found is None else [found]
     by_id: dict[str, StoredQuestion] = {}
     for summary in store.calls(

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from ..copying import NotCopied
 from ..database import Database, DatabaseReplacedError, file_has_table
 from ..errors import ConfigurationError, InvalidInputError
+from ..registry.suggestions import similar_path
 from ..schema import Capture
 from ..schema.displays import TableList
 from ..telemetry import Recorder, default_recorder
@@ -87,7 +88,8 @@ class TraceStore(NotCopied):
         hint = _HOW_TO_KEEP if place is None else _OTHER_PLACE.format(file=_file_of(None))
         if file is not None:
             if not file.exists():
-                raise ConfigurationError(f"no traces are kept in {file}: there is no such file", hint=hint)
+                problem = f"no traces are kept in {file}: there is no such file"
+                raise ConfigurationError(problem, hint=similar_path(str(file)) or hint)
             if file_has_table(file, records.name) is False:
                 raise ConfigurationError(f"{file} has no traces", hint=hint)
         store = cls(place, keep_days=keep_days, keep_bytes=keep_bytes)

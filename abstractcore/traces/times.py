@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Final, TypeAlias
 
@@ -29,9 +30,7 @@ def seconds_of(when: When, path: str, now: float) -> float | None:
         ago = _AGO.fullmatch(when.strip())
         if ago is not None:
             return now - int(ago[1]) * _SECONDS[ago[2]]
-        try:
+        with suppress(ValueError):
             return seconds_of(datetime.fromisoformat(when.strip()), path, now)
-        except ValueError:
-            pass
     hint = "Write '7d', '12h', '2026-11-01', a datetime, or seconds since the epoch."
     raise InvalidInputError(f"{shown(when)} is not a time", path=path, hint=hint)

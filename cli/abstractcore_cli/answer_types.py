@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from abstractcore import InvalidInputError
 from abstractcore.outputs import output_type
+from abstractcore.registry import similar_path
 from abstractcore.schema import shown
 
 from .module_names import ModuleNames
@@ -70,7 +71,8 @@ def _text(path: Path, name: str) -> str:
         raise InvalidInputError(f"{name} is not JSON: it is not text in UTF-8", path=_OPTION, hint=_WRITE) from None
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InvalidInputError(f"{name} cannot be read: {why}", path=_OPTION, hint=_WRITE) from None
+        hint = similar_path(str(path)) or _WRITE
+        raise InvalidInputError(f"{name} cannot be read: {why}", path=_OPTION, hint=hint) from None
 
 
 def _json(text: str, name: str) -> Mapping[str, Any]:

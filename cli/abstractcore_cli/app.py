@@ -133,6 +133,7 @@ def ask(
     ] = None,
     continues: given.Continues = False,
     session: given.Session = None,
+    tag: given.Tag = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Ask one question and print the answer.
@@ -155,7 +156,9 @@ def ask(
 
     answer(
         AskArguments(question, tuple(media or ()), system, schema, session, continues),
-        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ConnectionArguments(
+            provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet, tuple(tag or ())
+        ),
         ToolArguments(tuple(tool or ()), yes, max_rounds),
         stream=stream,
         as_json=as_json,
@@ -178,6 +181,7 @@ def chat(
     max_rounds: given.MaxRounds = None,
     session: given.Session = None,
     continues: given.Continues = False,
+    tag: given.Tag = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Chat with a model, one line at a time.
@@ -198,7 +202,9 @@ def chat(
     from .plugins import ConnectionArguments
     from .toolbox import ToolArguments
 
-    connection = ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet)
+    connection = ConnectionArguments(
+        provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet, tuple(tag or ())
+    )
     converse(
         ChatArguments(
             connection,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
+from abstractcore.registry import similar_path
 
 from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
@@ -62,4 +63,5 @@ def _lyrics(piece: ComposeArguments) -> str | None:
         return Path(piece.lyrics_file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        raise abstractcore.MediaError(f"{piece.lyrics_file} cannot be read: {why}", source=piece.lyrics_file) from None
+        problem, hint = f"{piece.lyrics_file} cannot be read: {why}", similar_path(piece.lyrics_file)
+        raise abstractcore.MediaError(problem, source=piece.lyrics_file, hint=hint) from None

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import abstractcore
 from abstractcore.embeddings import EmbeddingCache, Embeddings
+from abstractcore.registry import similar_path
 from abstractcore.schema import CallProgress, install_hint
 
 from .output_files import check_output, progress_shown, whole_file
@@ -37,6 +38,7 @@ class EmbedArguments:
     base_url: str | None
     timeout: float | None
     quiet: bool
+    tags: tuple[str, ...] = ()
 
 
 class EmbeddedText(NamedTuple):
@@ -97,6 +99,7 @@ def embed_files(arguments: EmbedArguments, *, as_json: bool) -> None:
             arguments.base_url,
             timeout=arguments.timeout,
             quiet=arguments.quiet or as_json,
+            tags=arguments.tags,
         )
         texts = [each for file in arguments.files for each in _texts(file, lines=arguments.lines)]
         if not texts:
@@ -188,7 +191,8 @@ def _read_lines(file: str) -> str:
         hint = "Leave out --lines: then documents are read too."
         raise abstractcore.InvalidInputError(f"{file} is not text in UTF-8.", hint=hint) from None
     except OSError as error:
-        raise abstractcore.InvalidInputError(f"{file} cannot be read: {error.strerror or error}.") from None
+        problem = f"{file} cannot be read: {error.strerror or error}."
+        raise abstractcore.InvalidInputError(problem, hint=similar_path(file)) from None
 
 
 def _write_npz(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
+from abstractcore.registry import similar_path
 from abstractcore.schema import to_data
 from abstractcore.search import Hit, Index, IndexReport
 from abstractcore.user_folders import data_folder
 
 from .interruptions import when_interrupted
 from .output_files import progress_shown
+from .parameters import tags_of
 from .plugins import ConnectionArguments, connected
 from .reporting import json_line, reported
 from .screen import note, show_table, write
@@ -41,7 +43,7 @@ def add_paths(
 ) -> None:
     """Adds folders and files, and prints what became of them."""
     with reported(as_json=as_json), when_interrupted(_ADDED), _opened(index, model, make=True) as opened:
-        given = _tags(tags) or None
+        given = tags_of(tags) or None
         reports: list[IndexReport] = []
         for path in paths:
             with progress_shown(model.quiet or as_json) as on_progress:
@@ -87,7 +89,7 @@ def search_index(
 ) -> None:
     """Prints what is found."""
     with reported(as_json=as_json), _opened(index, model) as opened:
-        hits = opened.search(query, limit, where=_tags(tags) or None, mode="words" if words else "both")
+        hits = opened.search(query, limit, where=tags_of(tags) or None, mode="words" if words else "both")
         if as_json:
             write(json_line({"query": query, "hits": [_hit_data(hit) for hit in hits]}))
             return
@@ -106,7 +108,7 @@ def _opened(index: str | None, model: ModelArguments, *, make: bool = False) -> 
     path = Path(index) if index is not None else data_folder() / "index.db"
     if not path.exists():
         if not make:
-            hint = "Make it: abstractcore index add FOLDER."
+            hint = similar_path(str(path)) or "Make it: abstractcore index add FOLDER."
             raise abstractcore.InvalidInputError(f"There is no index {path}.", hint=hint)
         if index is None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,16 +118,6 @@ def _opened(index: str | None, model: ModelArguments, *, make: bool = False) -> 
     arguments = ConnectionArguments(provider, model.model, model.base_url, timeout=model.timeout, quiet=model.quiet)
     with connected(arguments, default="embedding") as llm, Index(path, llm) as opened:
         yield opened
-
-
-def _tags(given: Sequence[str]) -> dict[str, str]:
-    tags: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise abstractcore.InvalidInputError(f"--tag {text!r} is not a tag.", hint="Write --tag NAME=VALUE.")
-        tags[name] = value
-    return tags
 
 
 def _tag_text(tags: Mapping[str, str]) -> str:

@@ -78,6 +78,7 @@ def serve_mcp(
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
     base_url: given.BaseUrl = None,
+    tag: given.Tag = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Offer a model and Python functions to MCP clients.
@@ -102,7 +103,9 @@ def serve_mcp(
             concurrency,
         ),
         ListenArguments(http, tuple(key_env or ()), tuple(allow_host or ())),
-        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ConnectionArguments(
+            provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet, tuple(tag or ())
+        ),
     )
 
 

@@ -30,6 +30,7 @@ def draw(
     base_url: given.BaseUrl = None,
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
+    tag: given.Tag = None,
     as_json: given.Json = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -49,7 +50,9 @@ def draw(
 
     draw_picture(
         DrawArguments(prompt, source, mask, size, count, seed, backend, backend_model, tuple(option or ()), output),
-        ConnectionArguments(provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet),
+        ConnectionArguments(
+            provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet, tags=tuple(tag or ())
+        ),
         as_json=as_json,
     )
 
@@ -84,6 +87,7 @@ def speak(
     base_url: given.BackendUrl = None,
     option: given.BackendOption = None,
     timeout: given.Timeout = None,
+    tag: given.Tag = None,
     as_json: given.Json = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -105,7 +109,7 @@ def speak(
             text, output, voice, format, speed, language, instructions, verify, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        ConnectionArguments(timeout=timeout, quiet=quiet),
+        ConnectionArguments(timeout=timeout, quiet=quiet, tags=tuple(tag or ())),
         as_json=as_json,
     )  # fmt: skip
 
@@ -132,6 +136,7 @@ def transcribe(
     base_url: given.BackendUrl = None,
     option: given.BackendOption = None,
     timeout: given.Timeout = None,
+    tag: given.Tag = None,
     as_json: given.Json = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -154,7 +159,7 @@ def transcribe(
             recording, output, format, language, tuple(term or ()), speakers, words, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        ConnectionArguments(timeout=timeout, quiet=quiet),
+        ConnectionArguments(timeout=timeout, quiet=quiet, tags=tuple(tag or ())),
         as_json=as_json,
     )  # fmt: skip
 
@@ -189,6 +194,7 @@ def compose(
     base_url: given.BaseUrl = None,
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
+    tag: given.Tag = None,
     as_json: given.Json = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -212,7 +218,9 @@ def compose(
             prompt, lyrics, lyrics_file, format, wishes, tuple(also or ()), backend, backend_model,
             tuple(option or ()), output,
         ),
-        ConnectionArguments(provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet),
+        ConnectionArguments(
+            provider, model, base_url, timeout=timeout, context_size=context_size, quiet=quiet, tags=tuple(tag or ())
+        ),
         as_json=as_json,
     )  # fmt: skip
 
@@ -249,6 +257,7 @@ def talk(
     max_tokens: given.MaxTokens = None,
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
+    tag: given.Tag = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Talk with a model: it listens until you pause, and speaks its answer while it is written.
@@ -268,5 +277,7 @@ def talk(
             tuple(recording or ()), output, system, voice, speed, language, headphones, microphone, loudspeaker,
             backend, listen_model, tuple(option or ()),
         ),
-        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ConnectionArguments(
+            provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet, tuple(tag or ())
+        ),
     )  # fmt: skip

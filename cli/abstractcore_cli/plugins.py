@@ -20,6 +20,7 @@ from abstractcore.ports import CAPABILITIES, BackendEntry
 from abstractcore.schema import EMPTY
 
 from .exit_codes import exit_code
+from .parameters import tags_of
 from .reporting import plugins_json, reported
 from .screen import note, show_table, write
 
@@ -135,7 +136,7 @@ def _by_kind(report: PluginReport) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionArguments:
-    """The connection options. `quiet` also hides the progress of downloads."""
+    """The connection options. `quiet` also hides the progress of downloads. `tags` are texts such as "team=office"."""
 
     provider: str | None = None
     model: str | None = None
@@ -145,6 +146,7 @@ class ConnectionArguments:
     timeout: float | None = None
     context_size: int | None = None
     quiet: bool = False
+    tags: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -199,6 +201,7 @@ def create(
         "max_output_tokens": connection.max_tokens,
         "timeout": connection.timeout,
         "context_size": connection.context_size,
+        "tags": tags_of(connection.tags) or None,
         **more,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}

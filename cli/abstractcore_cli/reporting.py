@@ -301,8 +301,11 @@ def _end_with(error: abstractcore.AbstractCoreError, *, as_json: bool) -> NoRetu
 
 def file_error(error: OSError) -> abstractcore.InvalidInputError:
     """Returns what to report for a file or folder that cannot be used."""
+    from abstractcore.registry import similar_path
+
     problem = f"{error.filename} cannot be used: {error.strerror or type(error).__name__}."
-    return abstractcore.InvalidInputError(problem, hint="Check the path, and that you may read and write there.")
+    hint = similar_path(str(error.filename)) or "Check the path, and that you may read and write there."
+    return abstractcore.InvalidInputError(problem, hint=hint)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import typer
 
 from . import completing
 from .exit_codes import EPILOG
-from .parameters import BaseUrl, Json, Model, Provider, Quiet, Timeout
+from .parameters import BaseUrl, Json, Model, Provider, Quiet, Tag, Timeout
 
 index = typer.Typer(help="An index of files, for abstractcore search.", no_args_is_help=True)
 
@@ -162,6 +162,7 @@ def embed(
     model: Model = None,
     base_url: BaseUrl = None,
     timeout: Timeout = None,
+    tag: Tag = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -176,6 +177,8 @@ def embed(
     from .embedding import EmbedArguments, embed_files
 
     embed_files(
-        EmbedArguments(tuple(files), output, lines, query, dimensions, provider, model, base_url, timeout, quiet),
+        EmbedArguments(
+            tuple(files), output, lines, query, dimensions, provider, model, base_url, timeout, quiet, tuple(tag or ())
+        ),
         as_json=as_json,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import abstractcore
+from abstractcore.registry import similar_path
 
 from .asking import piped_text
 from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
@@ -97,7 +98,9 @@ def _text(given: str | None) -> str:
     if is_file:
         return _content(Path(given))
     if Path(given).suffix.lower() in _TEXT_FILES and len(given.split()) == 1:
-        raise abstractcore.InvalidInputError(f"there is no file {given}.", hint="Check the name.")
+        raise abstractcore.InvalidInputError(
+            f"there is no file {given}.", hint=similar_path(given) or "Check the name."
+        )
     return given
 
 

@@ -108,7 +108,7 @@ def test_json_has_whole_hits_with_their_places():
         (("search", "apples"), "There is no index"),
         (("index", "list", "--index", "none.db"), "There is no index none.db"),
         (("index", "add", "no/such/folder", *MODEL), "does not exist.\nName a folder or a file that exists."),
-        (("index", "add", "papers", "--tag", "kind", *MODEL), "--tag 'kind' is not a tag"),
+        (("index", "add", "papers", "--tag", "kind", *MODEL), "--tag: 'kind' is not a tag"),
         (("search", "apples", "--index", "papers/fruit.md"), "damaged, or not an index"),
         (("embed", "papers/fruit.md", "-o", "vectors.txt", *MODEL), "has no known ending"),
         (("embed", "none.txt", "-o", "vectors.npz", *MODEL), "none.txt"),

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="uses /proc and
 class WrongCommand:
     """What is typed, in a folder with the files of `folder`; the exit code; and parts of the sentence and the hint.
 
-    `{url}` is a server that answers with an error of this status, `{port}` is taken.
+    `{url}` is a server that answers with an error of this status.
     """
 
     typed: str
@@ -53,7 +53,12 @@ WRONG = [
     WrongCommand("models remove nope", 2, "no model is called 'nope'", "whisper-base"),
     WrongCommand("sessions show nope", 2, "there is no session 'nope'", "abstractcore sessions list"),
     WrongCommand(
-        "ask hi -p openai/gpt-5.4-minni --base-url {url}", 3, "HTTP 404", "Did you mean gpt-5.4-mini", 404, WITH_KEY
+        "ask hi -p openai/gpt-5.4-minni --base-url {url}",
+        3,
+        "HTTP 404",
+        "`abstractcore models list --provider openai --base-url {url}` lists the models of this server.",
+        404,
+        WITH_KEY,
     ),
     # Values
     WrongCommand("ask", 2, "no question given", "abstractcore ask"),
@@ -90,6 +95,21 @@ WRONG = [
     WrongCommand("config check", 2, "bad.toml", ".", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
     WrongCommand("ask hi", 2, "not TOML", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
     WrongCommand("ask hi", 2, "does not exist", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "no.toml"}),
+    # Files with similar names
+    WrongCommand("ask hi -f note.txt", 2, "note.txt does not exist", "Did you mean notes.txt?"),
+    WrongCommand("ask hi --schema note.json", 2, "note.json cannot be read", "Did you mean notes.json?"),
+    WrongCommand("embed note.txt --lines -o x.npz", 2, "note.txt", "Did you mean notes.txt?"),
+    WrongCommand("speak note.txt", 2, "there is no file note.txt", "Did you mean notes.txt?"),
+    WrongCommand("compose waltz --lyrics-file note.txt", 2, "note.txt cannot be read", "Did you mean notes.txt?"),
+    WrongCommand("index add foldr", 2, "does not exist", "Did you mean folder?"),
+    WrongCommand("index list --index note.txt", 2, "There is no index note.txt", "Did you mean notes.txt?"),
+    WrongCommand("traces list --store note.txt", 2, "no traces are kept in note.txt", "Did you mean notes.txt?"),
+    WrongCommand("mcp list --config note.json", 2, "note.json cannot be read", "Did you mean notes.json?"),
+    WrongCommand("catalogue update ./notes.tx", 2, "notes.tx does not exist", "Did you mean notes.txt?"),
+    WrongCommand("runs list --store note.txt", 2, "note.txt does not exist", "Did you mean notes.txt?"),
+    WrongCommand(
+        "ask hi", 2, "does not exist", "Did you mean bad.toml", environment={"ABSTRACTCORE_CONFIG": "bed.toml"}
+    ),
     # Folders that cannot be written
     WrongCommand("chat --session trip -p ollama/x", 2, "cannot be made", "abstractcore doctor", environment=NOWHERE),
     WrongCommand("index add notes.txt", 2, "cannot be used", "Check the path", environment=NOWHERE),
@@ -124,6 +144,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(tmp_path / "home"))
     (tmp_path / "folder").mkdir()
     (tmp_path / "notes.txt").write_text("Bring two copies.")
+    (tmp_path / "notes.json").write_text("{}")
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "odd.xyz").write_bytes(bytes(range(256)))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnonsense")
@@ -150,7 +171,7 @@ def test_wrong_command_is_one_sentence_and_one_line_to_type(wrong: WrongCommand,
     environment = {name: value or None for name, value in wrong.environment.items()}
     result = CliRunner(env=environment).invoke(app, arguments, catch_exceptions=False)
     assert (result.exit_code, KEY in result.output) == (wrong.code, False), result.output
-    check(result.stderr, wrong)
+    check(result.stderr, replace(wrong, hint=wrong.hint.format(url=f"{server.url}/v1")))
 
 
 def run(typed: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -59,10 +59,8 @@ def _block(part: ContentPart) -> types.ContentBlock:
 def _resource(blob: Blob, data: bytes) -> types.TextResourceContents | types.BlobResourceContents:
     uri = f"attachment:///{quote(blob.name or blob.sha256 or 'file')}"
     if blob.media_type.startswith(_TEXT_TYPES):
-        try:
+        with suppress(UnicodeDecodeError):  # text in another charset is sent as it is
             return types.TextResourceContents(uri=uri, mime_type=blob.media_type, text=data.decode())
-        except UnicodeDecodeError:
-            pass  # text in another charset is sent as it is
     return types.BlobResourceContents(uri=uri, mime_type=blob.media_type, blob=_base64(data))
 
 

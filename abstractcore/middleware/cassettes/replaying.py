@@ -18,6 +18,7 @@ from pathlib import Path
 from ...copying import NotCopied
 from ...errors import AbstractCoreError, CassetteError, ReplayMismatchError
 from ...ports import Answer, Attempt, AttemptNext, BilledResponse
+from ...registry.suggestions import similar_path
 from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate, to_data
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .recording import Scrubber
@@ -131,7 +132,7 @@ def _read(path: Path) -> list[RecordedExchange]:
     try:
         lines = path.read_bytes().splitlines(keepends=True)
     except OSError as error:
-        hint = "Record it first: use record(path) instead of replay(path)."
+        hint = similar_path(str(path)) or "Record it first: use record(path) instead of replay(path)."
         raise CassetteError(f"{path} cannot be read: {error.strerror or error}", hint=hint) from None
     return [exchange_in(line, f"{path}, line {number}") for number, line in enumerate(lines, 1)]
 

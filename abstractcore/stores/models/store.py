@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.ports import ModelWeights, PackagedModel, StoredModel
+from abstractcore.registry.suggestions import similar_path
 from abstractcore.schema.base_error import install_hint
 from abstractcore.schema.json_values import check_class, check_items
 from abstractcore.user_folders import cache_folder
@@ -133,7 +134,7 @@ def checked_path(name: str) -> Path:
     except (OSError, ValueError, RuntimeError) as error:
         raise ModelStoreError(
             f"{path} cannot be read: {getattr(error, 'strerror', None) or error}",
-            hint="Check the path; a model's name has no slash and no `.gguf` in it.",
+            hint=similar_path(str(path)) or "Check the path; a model's name has no slash and no `.gguf` in it.",
         ) from None
     if magic != _MAGIC:
         raise ModelStoreError(

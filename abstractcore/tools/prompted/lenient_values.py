@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from typing import Any, Final
 
 from ...errors import AbstractCoreError
@@ -220,10 +221,8 @@ def _number(text: str) -> int | float:
 def read_json(text: str, *, complete: bool = True, gemma: bool = False) -> tuple[Any, str | None]:
     """Returns the value of a JSON text, and what was repaired, if anything; raises `UnreadableError`."""
     if not gemma:
-        try:
+        with suppress(ValueError, RecursionError):
             return json.loads(text, strict=False, parse_constant=_refuse_constant), None
-        except (ValueError, RecursionError):
-            pass
     reader = LenientReader(text, gemma=gemma, complete=complete)
     value = reader.value()
     if reader.skip_space():

@@ -55,6 +55,7 @@ def show_costs(by: Sequence[str], choice: CallChoice, place: str | None, *, as_j
             tag = name.removeprefix("tag:")
             if tag != name and (lacking := lacking_tag(store, tag)):
                 note(f"No call has the tag {tag}; {lacking}")
+                note(f"Give it to calls: abstractcore ask --tag {tag}=VALUE, or tags={{{tag!r}: ...}} in Python.")
         note(f"total: {sums(total)}")
         for outcome, costs in lost.items():
             note(f"of it, {_LOST[outcome]}: {sums(costs)}")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from abstractcore import InvalidInputError
 from abstractcore.registry import did_you_mean, nearest_names
 
+from ..parameters import tags_of
+
 if TYPE_CHECKING:
     from abstractcore.traces import TraceStore
 
@@ -39,19 +41,11 @@ class CallChoice:
         """Returns those about columns, which sums have too; raises `InvalidInputError` for a tag without a value, or
         with two of them.
         """
-        tags: dict[str, str] = {}
-        for tag in self.tags:
-            name, equals, value = tag.partition("=")
-            if not name or not equals:
-                raise InvalidInputError(f"{tag!r:.60} is not a tag", path="--tag", hint="Write --tag NAME=VALUE.")
-            if tags.setdefault(name, value) != value:
-                hint = f"Write one of {tags[name]!r:.60} and {value!r:.60}, or a command for each."
-                raise InvalidInputError(f"no call has two values of the tag {name!r:.60}", path="--tag", hint=hint)
         return {
             "since": self.since,
             "until": self.until,
             "model": self.model,
-            "tags": tags,
+            "tags": tags_of(self.tags),
             "failed": True if self.failed else None,
         }
 

@@ -20,7 +20,7 @@ from abstractcore.errors import (
     NotFoundError,
     ProviderError,
 )
-from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
+from abstractcore.ports import Address, Auth, Endpoint, KnownUrl, ProviderConfig, Runtime
 from abstractcore.schema import EMPTY, FrozenDict, WireRequest
 from abstractcore.schema.base_error import shown
 from abstractcore.schema.wire import whole_base_url
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 _METHOD_NOT_ALLOWED = 405
+_THIS_MACHINE = "localhost"
 _VARIABLE = re.compile(r"\{([A-Z_]+)\}")
 _URL_PART = re.compile(r"[A-Za-z0-9_-]+")
 _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goog-api-key"})
@@ -120,6 +121,24 @@ def _usual_hint(url: str, usual: str) -> str:
     hint = f"The base URL of this API usually ends with {usual}"
     beginning = url.partition(f"{usual}/")[0]
     return f"{hint}." if urlsplit(beginning).path else f"{hint}: try base_url='{beginning}{usual}'."
+
+
+def listing_hint(provider: str, endpoint: Endpoint, usual: str | None, path: str = "") -> str:
+    """Returns the line that lists the models of a server of the user's own; "" for an endpoint in the domain of
+    `usual`, the vendor's URL. An unusual path, neither that of `usual` nor `path`, may contain a key, and is left out.
+    """
+    url = endpoint.url if isinstance(endpoint, KnownUrl) else None
+    if url is None or _domain(url) == _domain(usual or "") != _THIS_MACHINE:
+        return ""
+    usual = usual or _THIS_MACHINE
+    given = url if urlsplit(url).path in ("", "/v1", path, urlsplit(usual).path) else "URL"
+    address = "" if url == usual.rstrip("/") else f" --base-url {given}"
+    return f"`abstractcore models list --provider {provider}{address}` lists the models of this server."
+
+
+def _domain(url: str) -> str:
+    """Returns the last two labels of a URL's host: those of a vendor's regions are the same."""
+    return ".".join((urlsplit(url).hostname or "").split(".")[-2:])
 
 
 def key_auth(

@@ -7,6 +7,7 @@ table. Billing data in a vendor's response, read and written with one table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -57,10 +58,8 @@ def read_body(response: WireResponse, hint: str) -> Any:
     Raises `UnexpectedResponseError` for a body that does not start like JSON (a web page, say), and `ServerError`,
     which can be retried, for one that is truncated, corrupt or empty.
     """
-    try:
+    with suppress(ValueError):
         return read_answer(response.body)
-    except ValueError:
-        pass
     text = response.body.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if not text:
         raise ServerError("the answer is empty", status=response.status, hint=hint)

@@ -61,6 +61,10 @@ class OllamaProvider(VendorProvider):
             url = f"{parts.scheme}://{parts.netloc}"
         return OllamaEndpoint(Address(url, key_auth(config, environment, "OLLAMA_API_KEY", needed=False)))
 
+    def models_hint(self, endpoint: Endpoint) -> str:
+        """Returns "": the format's errors say how to fetch the model."""
+        return ""
+
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.ollama import ENCODABLE, OllamaChat
 

@@ -13,7 +13,15 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 from abstractcore.schema import EMPTY
 
 from ..common.call_options import region_of_host, request_terms
-from ..common.endpoints import FixedEndpoint, base_url, check_filled, check_setting_names, filled_url, key_auth
+from ..common.endpoints import (
+    FixedEndpoint,
+    base_url,
+    check_filled,
+    check_setting_names,
+    filled_url,
+    key_auth,
+    listing_hint,
+)
 
 if TYPE_CHECKING:
     from abstractcore.ports import CostReport
@@ -57,8 +65,17 @@ class VendorProvider(ABC):
         profile = services.catalogue.profile(self.name, model)
         if profile.settings:
             check_setting_names(profile.settings, self.setting_names(), self.name)
+        hint = self.models_hint(endpoint)
+        if hint:  # the vendor's models are others
+            profile = replace(profile, similar=())
         session = self.session(model, endpoint, config, profile)
-        return replace(session, terms=terms)
+        return replace(session, terms=terms, models_hint=hint)
+
+    def models_hint(self, endpoint: Endpoint) -> str:
+        """Returns how to list the models of a server that is not the vendor's; "" for the vendor's own."""
+        if self.default_url is None and self.key_needed:  # each account of the vendor has another address
+            return ""
+        return listing_hint(self.name, endpoint, self.default_url, self.url_path)
 
     def setting_names(self) -> frozenset[str]:
         """Returns the names of the `settings` of models that the wire format applies; empty if it has none."""

@@ -20,8 +20,8 @@ NOTHING_HERE = answer(b'{"detail":"Not Found"}', 404)
 def reach(services: Services):
     """Makes an LLM of a provider at an address."""
 
-    def reach(provider: str, url: str, **options):
-        return create_llm(provider, "m", base_url=url, api_key="k", services=services, max_retries=0, **options)
+    def reach(provider: str, url: str, model: str = "m", **options):
+        return create_llm(provider, model, base_url=url, api_key="k", services=services, max_retries=0, **options)
 
     return reach
 
@@ -89,6 +89,40 @@ def test_correct_base_url_gives_no_such_hint(call_style, server, reach):
     with pytest.raises(ModelNotFoundError) as caught:
         call_style.generate(reach("openai-compatible", server.url), "hi")
     assert "base_url" not in str(caught.value)
+
+
+NO_SUCH_MODEL = failure(404, "The model 'gpt-5.4-minni' does not exist", error={"code": "model_not_found"})
+
+
+@pytest.mark.parametrize(
+    ("provider", "path", "given"),
+    [
+        ("openai", "/v1", "{url}/v1"),
+        ("openai-responses", "/v1", "{url}/v1"),
+        ("openai-compatible", "/v1", "{url}/v1"),
+        ("lmstudio", "/v1", "{url}/v1"),
+        ("groq", "/openai/v1", "{url}/openai/v1"),
+        ("openai", f"/{SECRET}/v1", "URL"),
+    ],
+)
+def test_unknown_model_of_a_server_of_ones_own_hints_at_what_lists_its_models(
+    call_style, server, reach, provider: str, path: str, given: str
+):
+    server.script(NO_SUCH_MODEL)
+    llm = reach(provider, server.url + path, model="gpt-5.4-minni")
+    assert "Did you mean" not in str(llm.plan("hi").warnings)
+    with pytest.raises(ModelNotFoundError) as caught:
+        call_style.generate(llm, "hi")
+    address = given.format(url=server.url)
+    expected = f"`abstractcore models list --provider {provider} --base-url {address}` lists the models of this server."
+    assert caught.value.hint == expected
+
+
+@pytest.mark.parametrize("host", ["api.openai.com", "eu.api.openai.com"])
+def test_unknown_model_at_the_vendor_hints_at_a_similar_one(host: str):
+    llm = create_llm("openai/gpt-5.4-minni", api_key="sk-0", base_url=f"https://{host}/v1")
+    assert "Did you mean gpt-5.4-mini" in llm.plan("hi").warnings[0].message
+    llm.close()
 
 
 def test_key_in_a_path_is_not_shown(call_style, server, reach):

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from abstractcore.errors import InvalidInputError
+from abstractcore.registry import similar_path
 from abstractcore_cli.toolkit import json_line, reported, show_table, write
 
 from ..exports import verify_export
@@ -63,7 +64,8 @@ def export(run: str, output: Path | None, key: Path | None, store: str, *, as_js
         try:
             private_key = None if key is None else key.read_bytes()
         except OSError as error:
-            raise InvalidInputError(f"{key} cannot be read: {error.strerror}", path="--key") from None
+            problem = f"{key} cannot be read: {error.strerror}"
+            raise InvalidInputError(problem, path="--key", hint=similar_path(str(key))) from None
         with open_store(store) as runtime:
             found = runtime.run(run).export(path, private_key=private_key)
         if as_json:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Final, cast
 
 from abstractcore.errors import InvalidInputError
+from abstractcore.registry import similar_path
 
 from ..json_documents import JSON
 from ..programs import Program
@@ -29,7 +30,7 @@ def open_store(store: str, *, make: bool = False, **options: Any) -> Runtime:
     if place.startswith(_SQLITE) and not make:
         file = place.removeprefix(_SQLITE).partition("?")[0]
         if file and not Path(file).exists():
-            hint = "Give the database: --store URL, or ABSTRACTRUNTIME_STORE."
+            hint = similar_path(file) or "Give the database: --store URL, or ABSTRACTRUNTIME_STORE."
             raise InvalidInputError(f"the database {file} does not exist", path="--store", hint=hint)
     return Runtime(place, **options)
 
@@ -98,7 +99,9 @@ def json_of(text: str, option: str) -> JSON:
             content = Path(text[1:]).read_text(encoding="utf-8")
         return json.loads(content)
     except OSError as error:
-        raise InvalidInputError(f"{text[1:]} cannot be read: {error.strerror}", path=option) from None
+        file = text[1:]
+        problem = f"{file} cannot be read: {error.strerror}"
+        raise InvalidInputError(problem, path=option, hint=similar_path(file)) from None
     except ValueError as error:
         hint = """Write JSON, such as '"a text"' or '{"euros": 80}'."""
         raise InvalidInputError(f"is not JSON: {error}", path=option, hint=hint) from None

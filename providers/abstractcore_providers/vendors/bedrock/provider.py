@@ -32,6 +32,7 @@ class BedrockProvider(VendorProvider):
     """Authenticates with a bearer token, an access key, or the credentials that botocore finds, in this order."""
 
     name = "bedrock"
+    default_url = None
     summary = "Amazon Bedrock, Converse; the keys of a profile need the extra 'bedrock'"
     model_examples: Mapping[str, str] = {
         f"{beginning}{vendor}": example

@@ -51,6 +51,7 @@ class VertexProvider(VendorProvider):
     """
 
     name = "vertex"
+    default_url = None
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
     example_model = "gemini-3.8-flash"
     version, path = "/v1beta1", ""
