@@ -146,9 +146,8 @@ def answer(
         prompt, media = _prompt(question)
         plugins = registry()
         tools = toolbox(choices, plugins, None if is_streamed or silent else show_event)
-        connection = with_last_model(connection, path)
         with connections(plugins, quiet=connection.quiet) as services, FileProgress(silent=silent) as progress:
-            llm = create(connection, services)
+            llm = create(with_last_model(connection, path, services), services)
             compact = {} if path is not None else {"compact": None}  # nothing comes before the question
             with opened_session(llm, path, tools, question.system, **compact) as session:
                 if path is not None and question.continues and not silent:
