@@ -20,6 +20,7 @@ import abstractcore
 from abstractcore.schema import visible_json
 from abstractcore.schema.amounts import counted, dollars
 
+from .bounded_input import read_bytes
 from .file_progress import FileProgress
 from .plugins import ConnectionArguments, connections, create, registry
 from .reporting import reported, response_json
@@ -41,7 +42,7 @@ def piped_bytes() -> bytes:
         return b""
     if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
         return b""
-    return sys.stdin.buffer.read()
+    return read_bytes(sys.stdin.buffer, "stdin")
 
 
 def piped_text(hint: str) -> str:

@@ -46,6 +46,13 @@ class Named(TypedDict):
 Items = list[Item]
 number = 5
 """
+LAZY = """
+def __getattr__(name):
+    raise AttributeError(name) if name == "Gone" else RuntimeError(f"no {name}")
+
+def __dir__():
+    return ["Item", "Other"]
+"""
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
@@ -102,11 +109,15 @@ def test_answer_of_a_schema_is_printed_as_json(schema, answer):
         ("corner_shp:Item", "no module is called 'corner_shp'", "Did you mean corner_shop?"),
         ("corner_shop:", "is neither a file nor a type", "--schema MODULE:TYPE"),
         ("broken:Item", "the module broken cannot be imported: ZeroDivisionError", 'python -c "import broken"'),
+        ("lazy:Item", "lazy:Item cannot be read: RuntimeError: no Item", 'python -c "from lazy import Item"'),
+        ("lazy:Gone", "lazy has no type 'Gone'", "--schema FILE.json"),
+        ("/dev/zero", "/dev/zero has more than 268,435,456 bytes", "Split it into smaller files"),
     ],
 )
 def test_wrong_schema_is_an_error_before_anything_is_sent(tmp_path, schema, message, hint):
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "lazy.py").write_text(LAZY)
     result = ask("A drink?", "-p", "ann", "--schema", schema)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
