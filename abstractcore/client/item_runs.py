@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from inspect import iscoroutinefunction
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast, overload
 
+from ..concurrency.functions import is_async
 from ..concurrency.shared_items import SharedItems
 from ..engine import Pipeline, Prepare, Prepared
 from ..engine.interactions import InteractionTrace
@@ -32,6 +33,8 @@ Progress: TypeAlias = Callable[[int, "int | None"], object]
 MOST_AT_ONCE: Final = 1_000
 _ITEM_HINT: Final = 'For example: "a prompt", or ("a prompt", {"media": "report.pdf"}).'
 _log = logging.getLogger("abstractcore")
+_DONE: Final[Future[None]] = Future()
+_DONE.set_result(None)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,7 +125,7 @@ class ItemRun:
     ) -> None:
         self._pipeline = pipeline
         self._items: SharedItems[object] = SharedItems(items)
-        self._total = len(items) if isinstance(items, Sized) else None
+        self._total = _length(items)
         self._request_of = request_of
         self._concurrency = concurrency
         self._on_progress = on_progress
@@ -134,7 +137,7 @@ class ItemRun:
     async def results(self, first: PreparedRequest) -> MapResults[Any]:
         """Returns the results. `first` is a request as those of all items are, for the record of the whole."""
         runtime, begun = self._pipeline.runtime, self._pipeline.runtime.now()
-        workers = self._concurrency if self._total is None else min(self._concurrency, self._total)
+        workers = self._concurrency if self._total is None else min(self._concurrency, self._total or 1)
         with await self._record(first):
             await runtime.gather(*[self._work] * workers, threads=workers)
             if self._trace is not None:
@@ -162,6 +165,7 @@ class ItemRun:
             if self._interruption is not None and self._interruption.is_set and self._total is None:
                 self._items.end()
             self._note(position, result)
+            await self._pipeline.runtime.wait(_DONE)  # other tasks go on, also where all answers are there at once
 
     async def _response(self, item: object, position: int) -> GenerateResponse[Any]:
         request = self._request_of(*_read(item, position))
@@ -180,6 +184,14 @@ class ItemRun:
             except Exception:
                 _log.exception("the function on_progress failed: it is not called again")
                 self._on_progress = None
+
+
+def _length(items: Any) -> int | None:
+    """Returns how many items there are, as they say; None if they do not: some have a length that raises."""
+    try:
+        return len(items)
+    except Exception:
+        return None
 
 
 def _results_of(found: Mapping[int, GenerateResponse[Any] | Exception], seconds: float) -> MapResults[Any]:
@@ -240,7 +252,7 @@ def checked_concurrency(value: object) -> int:
 
 def checked_progress(value: Any) -> Progress | None:
     """Returns a function for progress; raises `InvalidInputError` for anything else."""
-    if value is not None and (not callable(value) or iscoroutinefunction(value)):
+    if value is not None and (not callable(value) or is_async(value)):
         hint = "For example: on_progress=lambda done, total: print(done, total)."
         raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_progress", hint=hint)
     return value

@@ -128,7 +128,8 @@ class MapMethods:
 
         def request_of(prompt: str | None, own: CallRequest) -> PreparedRequest:
             both: Mapping[str, Any] = {**request, **own}
-            if (shared := request.get("options")) and (own_options := own.get("options")):
+            shared, own_options = request.get("options"), own.get("options")
+            if shared and isinstance(own_options, Mapping):
                 both = {**both, "options": {**shared, **own_options}}
             return self._preparer.request(prompt, response_model, cast("CallRequest", both), self)
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from inspect import iscoroutinefunction
 from typing import Any, NamedTuple, TypeVar, cast
 
 from .. import schema
+from ..concurrency.functions import is_async
 from ..errors import InvalidInputError
 from ..files.media_kinds import MEDIA_KINDS, media_history
 from ..ports import Interruption
@@ -170,7 +170,7 @@ def priority(value: object) -> int:
 
 def progress_function(value: object) -> Callable[[MediaProgress], object] | None:
     """Returns a function for the progress of conversions; raises `InvalidInputError` for anything else."""
-    if value is not None and (not callable(value) or iscoroutinefunction(value)):
+    if value is not None and (not callable(value) or is_async(value)):
         hint = "It is called in other threads: use loop.call_soon_threadsafe(...) in it to go on in an event loop."
         raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_media_progress", hint=hint)
     return value

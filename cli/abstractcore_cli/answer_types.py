@@ -13,6 +13,7 @@ from abstractcore.outputs import output_type
 from abstractcore.registry import similar_path
 from abstractcore.schema import shown
 
+from .bounded_input import read_text
 from .module_names import ModuleNames
 
 _OPTION: Final = "--schema"
@@ -66,7 +67,7 @@ def _named(name: str) -> Any:
 
 def _text(path: Path, name: str) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_text(path)
     except UnicodeDecodeError:
         raise InvalidInputError(f"{name} is not JSON: it is not text in UTF-8", path=_OPTION, hint=_WRITE) from None
     except (OSError, ValueError) as error:

@@ -20,6 +20,7 @@ import abstractcore
 from abstractcore.schema import visible_json
 from abstractcore.schema.amounts import counted, dollars
 
+from .bounded_input import read_bytes
 from .file_progress import FileProgress
 from .plugins import ConnectionArguments, connections, create, registry
 from .reporting import reported, response_json
@@ -41,7 +42,7 @@ def piped_bytes() -> bytes:
         return b""
     if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
         return b""
-    return sys.stdin.buffer.read()
+    return read_bytes(sys.stdin.buffer, "stdin")
 
 
 def piped_text(hint: str) -> str:
@@ -146,9 +147,8 @@ def answer(
         prompt, media = _prompt(question)
         plugins = registry()
         tools = toolbox(choices, plugins, None if is_streamed or silent else show_event)
-        connection = with_last_model(connection, path)
         with connections(plugins, quiet=connection.quiet) as services, FileProgress(silent=silent) as progress:
-            llm = create(connection, services)
+            llm = create(with_last_model(connection, path, services), services)
             compact = {} if path is not None else {"compact": None}  # nothing comes before the question
             with opened_session(llm, path, tools, question.system, **compact) as session:
                 if path is not None and question.continues and not silent:

@@ -10,6 +10,7 @@ from typing import Any
 import abstractcore
 from abstractcore.registry import similar_path
 
+from .bounded_input import read_text
 from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
 from .reporting import reported
@@ -60,7 +61,7 @@ def _lyrics(piece: ComposeArguments) -> str | None:
     if piece.lyrics is not None:
         raise abstractcore.InvalidInputError("--lyrics and --lyrics-file are both given.", hint="Leave one out.")
     try:
-        return Path(piece.lyrics_file).read_text(encoding="utf-8-sig")
+        return read_text(Path(piece.lyrics_file))
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
         problem, hint = f"{piece.lyrics_file} cannot be read: {why}", similar_path(piece.lyrics_file)

@@ -16,6 +16,7 @@ from abstractcore.embeddings import EmbeddingCache, Embeddings
 from abstractcore.registry import similar_path
 from abstractcore.schema import CallProgress, install_hint
 
+from .bounded_input import read_bytes, read_text
 from .output_files import check_output, progress_shown, whole_file
 from .plugins import ConnectionArguments, connected
 from .reporting import json_line, reported
@@ -169,7 +170,7 @@ def _texts(file: str, *, lines: bool) -> list[EmbeddedText]:
     """Returns the text of a file, or its lines that are not empty."""
     name = "stdin" if file == "-" else file
     if file == "-":
-        text = sys.stdin.read()
+        text = _stdin_text()
     elif lines:
         text = _read_lines(file)
     else:
@@ -184,9 +185,17 @@ def _texts(file: str, *, lines: bool) -> list[EmbeddedText]:
     return [EmbeddedText(line, name, number) for number, line in numbered if line.strip()]
 
 
+def _stdin_text() -> str:
+    try:
+        return read_bytes(sys.stdin.buffer, "stdin").decode("utf-8-sig")
+    except UnicodeDecodeError:
+        hint = "Name the file instead: documents are read too."
+        raise abstractcore.InvalidInputError("stdin is not text in UTF-8.", hint=hint) from None
+
+
 def _read_lines(file: str) -> str:
     try:
-        return Path(file).read_text("utf-8-sig")
+        return read_text(Path(file))
     except UnicodeDecodeError:
         hint = "Leave out --lines: then documents are read too."
         raise abstractcore.InvalidInputError(f"{file} is not text in UTF-8.", hint=hint) from None

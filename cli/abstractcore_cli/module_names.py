@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -40,21 +41,23 @@ class ModuleNames:
                 return importlib.import_module(name)
         except ModuleNotFoundError as error:
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-                raise self._broken(name, error) from error
+                raise self._broken(f"the module {name} cannot be imported", f"import {name}", error) from error
             raise self._unknown(name) from None
         except (Exception, SystemExit) as error:
-            raise self._broken(name, error) from error
+            raise self._broken(f"the module {name} cannot be imported", f"import {name}", error) from error
 
     def attribute(self, module: ModuleType, path: str) -> Any:
         """Returns what is called `path` in a module, as in `Class.method`; raises `InvalidInputError`."""
         found: Any = module
         for name in path.split("."):
-            if not hasattr(found, name):
-                near = nearest_names(name, [each for each in dir(found) if callable(getattr(found, each, None))])
-                where = getattr(found, "__name__", path)
-                hint = did_you_mean(near) if near else self.write
-                raise InvalidInputError(f"{where} has no {self.kind} {shown(name)}", path=self.option, hint=hint)
-            found = getattr(found, name)
+            try:
+                with prints_to_stderr():  # a module may import what it is asked for only now
+                    found = getattr(found, name)
+            except AttributeError:
+                raise self._no_attribute(found, name, path) from None
+            except (Exception, SystemExit) as error:
+                statement = f"from {module.__name__} import {path.partition('.')[0]}"
+                raise self._broken(f"{module.__name__}:{path} cannot be read", statement, error) from error
         return found
 
     def refused_file(self, name: str, rest: str) -> InvalidInputError:
@@ -74,7 +77,21 @@ class ModuleNames:
         what = f"no module and no {self.other_kind}" if self.other_kind else "no module"
         return InvalidInputError(f"{what} is called {shown(name)}", path=self.option, hint=hint)
 
-    def _broken(self, name: str, error: BaseException) -> InvalidInputError:
+    def _no_attribute(self, owner: object, name: str, path: str) -> InvalidInputError:
+        near = nearest_names(name, [*_callables(owner)])
+        hint = did_you_mean(near) if near else self.write
+        where = getattr(owner, "__name__", path)
+        return InvalidInputError(f"{where} has no {self.kind} {shown(name)}", path=self.option, hint=hint)
+
+    def _broken(self, what: str, statement: str, error: BaseException) -> InvalidInputError:
         reason = f"{type(error).__name__}: {error}".rstrip(": ")
-        hint = f'To see where: python -c "import {name}"'
-        return InvalidInputError(f"the module {name} cannot be imported: {reason}", path=self.option, hint=hint)
+        hint = f'To see where: python -c "{statement}"'
+        return InvalidInputError(f"{what}: {reason}", path=self.option, hint=hint)
+
+
+def _callables(owner: object) -> Iterator[str]:
+    """Yields the names of what can be called, without those that cannot be read."""
+    for name in dir(owner):
+        with suppress(Exception):
+            if callable(getattr(owner, name)):
+                yield name

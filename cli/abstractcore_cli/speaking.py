@@ -11,6 +11,7 @@ import abstractcore
 from abstractcore.registry import similar_path
 
 from .asking import piped_text
+from .bounded_input import read_text
 from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
 from .plugins import ConnectionArguments, connected
 from .reporting import reported, voices_json
@@ -106,7 +107,7 @@ def _text(given: str | None) -> str:
 
 def _content(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else error.strerror or str(error)
         raise abstractcore.InvalidInputError(f"{file} cannot be read: {reason}.", hint="Pass a text file.") from None

@@ -9,6 +9,7 @@ from typing import Any
 
 import abstractcore
 
+from .bounded_input import read_bytes
 from .output_files import backend_options, check_output, media_summary, progress_shown, write_text
 from .plugins import ConnectionArguments, connected, registry
 from .reporting import reported, transcript_json
@@ -45,7 +46,7 @@ def transcribe_recording(recording: TranscribeArguments, connection: ConnectionA
         silent = connection.quiet or as_json
         with connected(connection, more=chosen) as llm, progress_shown(silent) as on_progress:
             capability = llm.voice if method == "stt" else llm.audio
-            source: Any = sys.stdin.buffer.read() if recording.file == "-" else recording.file
+            source: Any = read_bytes(sys.stdin.buffer, "stdin") if recording.file == "-" else recording.file
             result = getattr(capability, method)(source, on_progress=on_progress, **arguments)
         text = _write_transcript(result, format)
         if recording.output is None:

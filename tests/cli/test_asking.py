@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,13 @@ class Named(TypedDict):
 
 Items = list[Item]
 number = 5
+"""
+LAZY = """
+def __getattr__(name):
+    raise AttributeError(name) if name == "Gone" else RuntimeError(f"no {name}")
+
+def __dir__():
+    return ["Item", "Other"]
 """
 SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
@@ -101,11 +109,15 @@ def test_answer_of_a_schema_is_printed_as_json(schema, answer):
         ("corner_shp:Item", "no module is called 'corner_shp'", "Did you mean corner_shop?"),
         ("corner_shop:", "is neither a file nor a type", "--schema MODULE:TYPE"),
         ("broken:Item", "the module broken cannot be imported: ZeroDivisionError", 'python -c "import broken"'),
+        ("lazy:Item", "lazy:Item cannot be read: RuntimeError: no Item", 'python -c "from lazy import Item"'),
+        ("lazy:Gone", "lazy has no type 'Gone'", "--schema FILE.json"),
+        ("/dev/zero", "/dev/zero has more than 268,435,456 bytes", "Split it into smaller files"),
     ],
 )
 def test_wrong_schema_is_an_error_before_anything_is_sent(tmp_path, schema, message, hint):
     (tmp_path / "list.json").write_text("[]")
     (tmp_path / "broken.py").write_text("1 / 0")
+    (tmp_path / "lazy.py").write_text(LAZY)
     result = ask("A drink?", "-p", "ann", "--schema", schema)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
@@ -133,7 +145,7 @@ def questions(path: Path) -> list[str]:
 
 def test_c_continues_the_last_conversation_with_its_model(data):
     assert ask("first", "-p", "bob", "-s", "Be brief.").exit_code == 0
-    assert "scripted/bob: the script has 0 replies" in ask("-c", "second").stderr
+    assert ask("-c", "second", "-p", "scripted/nobody").exit_code == 1
     assert questions(unnamed_path()) == ["first"]
     again = ask("-c", "third", "-p", "bob")
     assert (again.exit_code, again.stdout) == (0, "I am Bob.\n")
@@ -141,6 +153,39 @@ def test_c_continues_the_last_conversation_with_its_model(data):
     assert questions(unnamed_path()) == ["first", "third"]
     assert ask("anew", "-p", "bob").exit_code == 0
     assert questions(unnamed_path()) == ["anew"]
+
+
+ANN, BOB = 'model = "scripted/ann"', 'model = "scripted/bob"'
+
+
+@pytest.mark.parametrize(
+    ("tables", "name", "again"),
+    [
+        ({"default": ANN, "fast": ANN}, None, "as default"),
+        ({"fast": ANN}, "fast", "as fast"),
+        ({"default": ANN, "fast": BOB}, "fast", "as fast"),
+        ({"default": ANN, "fast": ANN}, "fast", "as default"),
+        ({"default": 'model = "fast"', "fast": ANN}, None, "as default"),
+        ({"keyless": 'model = "openai/gpt-5.4"', "fast": ANN}, "fast", "as fast"),
+        ({"default": 'models = ["fast", "openai/gpt-5.4"]', "fast": ANN}, None, "as fast"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("command", [["ask", "second"], ["chat"]], ids=["ask", "chat"])
+def test_c_asks_the_last_model_with_the_options_of_its_table(tmp_path, monkeypatch, command, tables, name, again):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    lines = [f'[llm.{each}]\n{asks}\noptions.replies = ["as {each}"]' for each, asks in tables.items()]
+    without = "(?m)(^models.*|.*gpt.*)\n.*replies.*"  # of those that have no such option
+    (tmp_path / "config.toml").write_text(re.sub(without, r"\1", "\n".join(lines)))
+    assert ask("first", *([] if name is None else ["-p", name])).exit_code == 0
+    result = CliRunner().invoke(app, [*command, "-c"], input="second\n", catch_exceptions=False)
+    assert (result.exit_code, result.stdout) == (0, f"{again}\n")
+
+
+def test_c_asks_a_model_that_no_table_names(tmp_path):
+    ask("first", "-p", "bob")
+    (tmp_path / "config.toml").write_text("")
+    assert "scripted/bob: the script has 0 replies" in ask("-c", "second").stderr
 
 
 def test_c_continues_what_was_used_last_with_a_name_or_without(data):

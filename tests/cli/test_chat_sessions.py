@@ -416,7 +416,7 @@ def test_model_that_answered_last_is_asked_again(folder: Path, monkeypatch):
     monkeypatch.setattr("abstractcore_cli.chatting.chat.create", create)
     for arguments in (["--session", "trip"], ["--session", "trip", "-p", "ann"], ["--session", "new"]):
         assert run("chat", *arguments, stdin="And?\n")[0] == 0
-    assert created == [("scripted", "ann"), ("ann", None), (None, None)]
+    assert created == [("ann", None), ("ann", None), (None, None)]
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "-x", "x" * 65, "a\tb", "a:b", "~", ".hidden", "x."])

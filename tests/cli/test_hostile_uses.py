@@ -83,6 +83,39 @@ def test_device_is_not_read_as_an_update(source: str):
     assert found.stderr.startswith(f"error: {source} is neither a file nor a folder.\nPass a wheel")
 
 
+@linux
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask",),
+        ("speak", "-"),
+        ("transcribe", "-"),
+        ("embed", "-", "-o", "x.npz"),
+        ("embed", "/dev/zero", "--lines", "-o", "x.npz"),
+    ],
+    ids=" ".join,
+)
+def test_input_without_end_is_refused_at_its_limit(arguments: tuple[str, ...], tmp_path: Path):
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        found = run(*arguments, stdin=endless.stdout, cwd=tmp_path)
+        assert endless.stdout is not None
+        endless.stdout.close()  # which ends it
+    assert found.returncode == 2
+    name = "/dev/zero" if "/dev/zero" in arguments else "stdin"
+    assert found.stderr == (
+        f"error: {name} has more than 268,435,456 bytes, the limit.\n"
+        "Split it into smaller files, or extract the part you need.\n"
+    )
+
+
+@pytest.mark.parametrize("content", [b"caf\xe9", b"\xff\xfea\x00"])
+def test_piped_bytes_that_are_no_text_are_not_embedded(content: bytes, tmp_path: Path):
+    (tmp_path / "piped").write_bytes(content)
+    with open(tmp_path / "piped", "rb") as piped:
+        found = run("embed", "-", "-o", "x.npz", stdin=piped, cwd=tmp_path)
+    assert (found.returncode, found.stderr.splitlines()[0]) == (2, "error: stdin is not text in UTF-8.")
+
+
 def test_folder_is_searched_where_wheels_and_checkouts_have_their_files_alone(tmp_path: Path):
     for folder in ("a/b/catalogue", "a/b/c/catalogue", "a/other", "catalogue"):
         (tmp_path / folder).mkdir(parents=True)

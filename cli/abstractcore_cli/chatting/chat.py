@@ -68,8 +68,8 @@ def _opened(arguments: ChatArguments) -> Generator[ChatSession]:
     plugins = registry()
     tools = toolbox(arguments.tools, plugins)
     path = chosen_path(arguments.session, continues=arguments.continues)
-    connection = with_last_model(arguments.connection, path)
-    with connections(plugins, quiet=connection.quiet) as services:
+    with connections(plugins, quiet=arguments.connection.quiet) as services:
+        connection = with_last_model(arguments.connection, path, services)
         llm = create(connection, services)
         session = opened_session(llm, path, tools, arguments.system, keep_partial=True)
         chat = ChatSession(session, tools, connection, services, path)

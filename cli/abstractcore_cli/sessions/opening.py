@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
-from ..plugins import ConnectionArguments
+from ..plugins import ConnectionArguments, create
 from ..toolbox import Toolbox
 from .last import last_path
 from .names import make_folder, opened_here, session_path
+
+if TYPE_CHECKING:
+    from abstractcore.sessions import SessionSummary
 
 
 def chosen_path(name: str | None, *, continues: bool) -> Path | None:
@@ -23,14 +26,32 @@ def chosen_path(name: str | None, *, continues: bool) -> Path | None:
     return last_path()
 
 
-def with_last_model(connection: ConnectionArguments, path: Path | None) -> ConnectionArguments:
-    """Returns the connection options with the model that answered last, unless they name one."""
+def with_last_model(
+    connection: ConnectionArguments, path: Path | None, services: abstractcore.Services
+) -> ConnectionArguments:
+    """Returns the connection options with the model that answered last, unless they name one: as the first table
+    `[llm.NAME]` that asks it, with its address, options and budget, if there is one; `[llm.default]` comes first.
+    """
     if path is None or connection.provider or connection.model or not path.exists():
         return connection
     from abstractcore.sessions import SessionSummary
 
     last = SessionSummary.read(path)
-    return connection if last.provider is None else replace(connection, provider=last.provider, model=last.model)
+    if last.provider is None:
+        return connection
+    names = sorted(services.configuration.llms, key=lambda name: name != "default")
+    configured = (replace(connection, provider=name) for name in names)
+    again = next((each for each in configured if _asks(each, services, last)), None)
+    return again or replace(connection, provider=last.provider, model=last.model)
+
+
+def _asks(connection: ConnectionArguments, services: abstractcore.Services, last: SessionSummary) -> bool:
+    """Returns whether the LLM of these options, or a member of it, is the model that answered last."""
+    try:
+        members = create(connection, services).members
+    except abstractcore.AbstractCoreError:
+        return False  # such as one without a key: it did not answer
+    return any((each.provider, each.model) == (last.provider, last.model) for each in members)
 
 
 def opened_session(

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -167,15 +168,16 @@ def test_error_is_in_the_place_of_its_item_and_the_others_go_on(run: Run):
         None,
         ("a", {"temprature": 1}),
         ("a", {"temperature": "hot"}),
+        ("a", {"options": [1]}),
         ("", {}),
         "",
     ],
     ids=repr,
 )
 def test_wrong_item_is_an_error_in_its_place(run: Run, item: Any):
-    results = run(scripted(), ["a", item, "b"])
+    results = run(scripted(), ["a", item, "b"], options={"top_k": 1})
     assert results.contents == ["A", None, "B"]
-    assert isinstance(results.errors[1], Exception)
+    assert isinstance(results.errors[1], (InvalidInputError, UnknownOptionError))
     assert str(results.errors[1])
 
 
@@ -188,6 +190,28 @@ def test_wrong_item_names_its_place():
 def test_what_is_no_list_is_refused_at_once(run: Run, items: Any):
     with pytest.raises(InvalidInputError, match="items: expected a list of prompts"):
         run(scripted(), items)
+
+
+class Sized:
+    """Items that say, or do not say, how many they are, as progress bars and data loaders around a generator do."""
+
+    def __init__(self, length: Any) -> None:
+        self.length = length
+
+    def __iter__(self) -> Iterator[str]:
+        yield from "ab"
+
+    def __len__(self) -> int:
+        return len(self.length) if isinstance(self.length, range) else self.length
+
+
+@pytest.mark.parametrize(
+    ("length", "total"), [(2, 2), (None, None), (-1, None), (range(10**20), None), (0, 0), (1, 1), (9, 9)], ids=repr
+)
+def test_all_items_are_asked_whatever_length_they_say(run: Run, length: Any, total: int | None):
+    seen: list[int | None] = []
+    results = run(scripted(), Sized(length), on_progress=lambda done, total: seen.append(total))
+    assert (results.contents, seen) == (["A", "B"], [total, total])
 
 
 @pytest.mark.parametrize("value", [0, -1, 1001, 2.0, True, "2", None], ids=repr)
@@ -396,6 +420,23 @@ def test_progress_that_fails_is_logged_and_not_called_again(run: Run, caplog: An
     assert [each.message for each in caplog.records] == ["the function on_progress failed: it is not called again"]
 
 
+async def in_coroutine(done: int, total: int | None) -> None:
+    """Progress that nobody would await."""
+
+
+class AsyncProgress:
+    """The same, as an object."""
+
+    async def __call__(self, done: int, total: int | None) -> None: ...
+
+
+@pytest.mark.parametrize("function", [in_coroutine, partial(in_coroutine), AsyncProgress(), partial(AsyncProgress())])
+@pytest.mark.parametrize("option", ["on_progress", "on_media_progress"])
+def test_async_progress_is_refused_at_once(run: Run, option: str, function: Any):
+    with pytest.raises(InvalidInputError, match=f"{option}: expected a sync function"):
+        run(scripted(), ["a"], **{option: function})
+
+
 # The end
 
 
@@ -479,6 +520,18 @@ def test_cancelling_the_task_ends_all_calls():
     llm = scripted(middleware=[Waits()])
     asyncio.run(cancel())
     assert (Waits.begun, Waits.cancelled) == (4, 4)
+
+
+def test_other_tasks_go_on_though_all_answers_are_there_at_once():
+    """So endless items, whose calls never wait, end with the task."""
+    interruption = Interruption()
+
+    async def both() -> int:
+        asyncio.get_running_loop().call_soon(interruption.set)
+        return len(await llm.amap((next(texts) for _ in range(1_000)), interruption=interruption, concurrency=1))
+
+    llm, texts = scripted(), iter(["a"] * 1_000)
+    assert asyncio.run(both()) < 10
 
 
 def test_two_threads_may_map_with_one_model():
