@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from ..errors import AbstractCoreError
@@ -138,7 +138,7 @@ class _Sketch:
 
     def _object(self, fields: Mapping[str, Any], indent: str) -> str:
         properties = cast("Mapping[str, Any]", fields.get("properties", {}))
-        required = fields.get("required", ())
+        required = set(cast("Sequence[str]", fields.get("required", ())))
         rest = fields.get("additionalProperties", True)
         if not properties:
             return "{" + f'"...": {"any" if rest in (True, False) else self._type(rest, indent)}' + "}"

@@ -19,7 +19,7 @@ class _Scrubbing(logging.Filter):
     """Scrubs messages, their arguments and their exceptions, for every handler."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        for secrets in list(_filtered_secrets):
+        for secrets in {each.known: each for each in list(_filtered_secrets)}.values():  # many LLMs share a key
             _scrub(record, secrets)
         return True
 

@@ -270,6 +270,11 @@ class Secrets:
         """Whether there are none."""
         return not self._known
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The credentials, in the order in which they were added."""
+        return tuple(self._known)
+
     def add(self, secrets: Iterable[str]) -> None:
         """Adds `secrets`."""
         for secret in map(str.strip, secrets):
@@ -296,7 +301,7 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """Returns `text` without credentials, complete or truncated, in any common encoding."""
-        known = tuple(self._known)
+        known = self.known
         if not known or not text:
             return text
         scanners = self._scanners

@@ -151,13 +151,19 @@ class Generator:
 
 
 def cuts(messages: Sequence[Message], chance: random.Random) -> Iterator[tuple[Message, ...]]:
-    """Yields what is left of a conversation that is cut at each place, and once more somewhere."""
-    for place in range(len(messages) + 1):
-        yield tuple(messages[place:])
-        yield tuple(messages[:place])
-        begin = chance.randint(0, len(messages))
-        yield (*messages[:place], *messages[max(place, begin) :])
-        yield tuple(messages[min(place, begin) : max(place, begin)])
+    """Yields what is left of a conversation that is cut at each place, and once more somewhere; the same rest once."""
+    count, found = len(messages), set[tuple[int, ...]]()
+    for place in range(count + 1):
+        begin = chance.randint(0, count)
+        for left in (
+            range(place, count),
+            range(place),
+            (*range(place), *range(max(place, begin), count)),
+            range(min(place, begin), max(place, begin)),
+        ):
+            if (*left,) not in found:
+                found.add((*left,))
+                yield tuple(messages[index] for index in left)
 
 
 def send(llm: LLM, messages: Sequence[Message]) -> None:

@@ -25,6 +25,7 @@ from abstractcore.scrubbing import (
     is_sensitive,
     scrub_logs,
 )
+from abstractcore.scrubbing.secrets import SecretScanner
 from tests.chaos_server import failure
 
 KEY = 'sk-canary-01/23+45="67"-Wxyz'
@@ -388,6 +389,33 @@ def test_log_messages_are_redacted_for_every_handler(caplog):
         "fine 1",
     ]
     assert caplog.records[2].args == (1,)
+
+
+def test_credentials_that_many_llms_share_are_searched_once_in_a_log_message(caplog, monkeypatch):
+    searched: list[str] = []
+    scrubbed = SecretScanner.scrubbed
+
+    def counted(scanner: SecretScanner, text: str) -> str:
+        searched.append(text)
+        return scrubbed(scanner, text)
+
+    monkeypatch.setattr(SecretScanner, "scrubbed", counted)
+
+    def searches() -> int:
+        searched.clear()
+        logging.getLogger("abstractcore").warning(f"bad {KEY}")
+        return len(searched)
+
+    all_secrets = [Secrets([KEY])]
+    scrub_logs(all_secrets[0])
+    of_one = searches()
+    for _ in range(20):
+        all_secrets.append(Secrets([KEY]))
+        scrub_logs(all_secrets[-1])
+    assert 1 <= searches() <= of_one
+    all_secrets[-1].add(["another-canary-0123456789"])
+    logging.getLogger("abstractcore").warning("not another-canary-0123456789")
+    assert "canary" not in caplog.text
 
 
 def test_immutable_exception_is_logged_without_its_text(caplog):

@@ -175,7 +175,8 @@ def require(node: Node, rules: Rules, path: str, changes: SchemaChanges) -> None
     given: Sequence[Any] = required if is_list(required) else ()
     if rules.required == "some" and (given or not names):
         return
-    missing = [name for name in names if name not in set(given)]
+    needed = set(given)
+    missing = [name for name in names if name not in needed]
     if missing:
         node["required"] = [*given, *missing]
         changes.narrower(f"{path}.required", f"has {', '.join(missing)}, too")

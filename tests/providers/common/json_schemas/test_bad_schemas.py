@@ -2,11 +2,13 @@
 
 import itertools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from abstractcore.errors import InvalidInputError
+from abstractcore.outputs.type_sketch import type_sketch
 from abstractcore.schema import CallWarning, OutputSchema, ToolSpec
 from abstractcore_providers.common import json_schemas
 from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Rules, SchemaLimits, SchemaRules
@@ -206,3 +208,32 @@ def test_single_branch_that_is_not_a_schema_is_a_typed_error(vendor, branch):
     with pytest.raises(InvalidInputError, match="expected a schema") as caught:
         fit_output(OutputSchema("o", {"type": "object", "allOf": [branch]}), VENDORS[vendor], [])
     assert caught.value.path == "output.schema.allOf[0]"
+
+
+class CountedName(str):
+    """A name of a property that counts how often it is compared or hashed."""
+
+    uses = 0
+
+    def __eq__(self, other: object) -> bool:
+        CountedName.uses += 1
+        return str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        CountedName.uses += 1
+        return str.__hash__(self)
+
+
+@pytest.mark.parametrize(
+    "read", [lambda schema: rewrite(schema, STRICT, SchemaChanges()), type_sketch], ids=["rewrite", "type_sketch"]
+)
+def test_required_names_are_looked_up_in_linear_work(read: Callable[[Any], object]):
+    def uses(count: int) -> int:
+        properties = {f"p{i}": {"type": "string"} for i in range(count)}
+        required = [CountedName(name) for name in properties]
+        before = CountedName.uses
+        read({"type": "object", "properties": properties, "required": required, "additionalProperties": False})
+        return CountedName.uses - before
+
+    assert uses(100) >= 100
+    assert uses(800) < 9 * uses(100)
