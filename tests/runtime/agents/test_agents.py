@@ -6,7 +6,6 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,13 +32,13 @@ from abstractcore.schema import CallRecord, Usage
 from abstractcore.testing import ScriptedReply, VirtualClock
 from abstractruntime import Limits, NotWaitingError, Record, Run, Runtime, RunWait, json_documents
 from abstractruntime.agents import Agent, journal
-from abstractruntime.agents.turns import DEFAULT_POLICY
 from abstractruntime.json_documents import member
 from abstractruntime.store import reading
 from tests.runtime.agents.treasury import paid, pays_once, pays_twice, results, treasurer
 from tests.runtime.checks import check
 
 Make = Callable[..., Runtime]
+ALL_RUN = ToolPolicy(approve=lambda pending: True)
 
 
 class Stopped(BaseException):
@@ -121,7 +120,7 @@ def test_each_of_many_answers_reads_as_few_records(
         read[-1] += 1
         return record(row, artifact)
 
-    policy = replace(DEFAULT_POLICY, max_rounds=many + 1)
+    policy = ToolPolicy(max_rounds=many + 1)
     record = reading.record
     monkeypatch.setattr(reading, "record", counted)
     read.append(0)
@@ -263,7 +262,7 @@ def test_output_is_the_data_of_a_final_tool(make_runtime: Make) -> None:
         guilty: bool
 
     replies = [ScriptedReply.tool_call("Verdict", {"guilty": False})]
-    agent = Agent("judge", model="scripted", replies=replies, tools=[Verdict], policy=ToolPolicy())
+    agent = Agent("judge", model="scripted", replies=replies, tools=[Verdict], policy=ALL_RUN)
     _, run = started(make_runtime, agent)
     assert run.output == {"guilty": False}
 
@@ -310,8 +309,16 @@ def test_input_is_a_text_or_has_a_prompt(make_runtime: Make) -> None:
     assert runs[2].error["message"] == "expected a prompt, as text or as {'prompt': ...}, got int"
 
 
-def test_policy_decides_what_runs_without_an_approval(make_runtime: Make, payments: Path) -> None:
-    _, run = started(make_runtime, treasurer(payments, policy=ToolPolicy()))
+def test_approver_of_a_policy_decides_what_runs_without_an_approval(make_runtime: Make, payments: Path) -> None:
+    _, run = started(make_runtime, treasurer(payments, policy=ALL_RUN))
+    assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 80"])
+
+
+def test_policy_without_an_approver_lets_nothing_run_that_waits_without_it(make_runtime: Make, payments: Path) -> None:
+    runtime, run = started(make_runtime, treasurer(payments, policy=ToolPolicy(max_uses={"pay": 1}, timeout=60)))
+    assert ([wait.reason for wait in run.waits], paid(payments)) == (["approval"], [])
+    run.waits[0].allow()
+    runtime.work()
     assert (run.output, paid(payments)) == ("250 | paid Ann", ["Ann 80"])
 
 
@@ -417,7 +424,7 @@ async def allow(pending: PendingCall) -> bool:
     return True
 
 
-@pytest.mark.parametrize("approve", [None, lambda pending: True, allow])
+@pytest.mark.parametrize("approve", [lambda pending: True, allow])
 def test_no_policy_lets_a_payment_run_again_that_may_have_been_made(
     make_runtime: Make, clock: VirtualClock, payments: Path, approve: Any
 ) -> None:
@@ -466,7 +473,7 @@ def test_idempotency_key_is_the_same_after_a_crash(make_runtime: Make, clock: Vi
 
     def make() -> Agent:
         replies: Any = lambda call: "done" if results(call) else ScriptedReply.tool_call("pay", {})  # noqa: E731
-        return Agent("a", model="scripted", replies=replies, tools=[pay], policy=ToolPolicy())
+        return Agent("a", model="scripted", replies=replies, tools=[pay], policy=ALL_RUN)
 
     runtime = make_runtime(agent := make())
     run = runtime.start(agent, "Pay!")

@@ -13,7 +13,7 @@ from ..json_documents import JSON, canonical, member, parsed
 from ..programs import Child, Effect, Item, RetryPolicy, Step, Wait, check_name
 from ..records import Limits
 from .suspending import answer_of, suspension
-from .turns import DEFAULT_POLICY, Turns
+from .turns import Turns
 
 _RETRY: Final = RetryPolicy(attempts=6, seconds=2.0, longest=300.0, errors=("JournalError", "ToolServerError"))
 """Of turns whose model, database or server of tools fails for a while: the loop goes on from its journal."""
@@ -29,8 +29,8 @@ class Agent:
     input of a run is the prompt, a text, or an object with `prompt` and earlier `messages`, as `generate` takes them.
     Its output is the answer: a text, or the JSON of `response_model` or of a final tool.
 
-    Without a `policy`, tools that are `read_only` run, and every other call waits for an approval. A policy of your own
-    decides instead: calls that its approver suspends wait, and in any case those of which a crash has left no result.
+    Tools that are `read_only` run, and every other call waits for an approval. The approver of a `policy` decides
+    instead, if it has one: calls that it suspends wait, and in any case those of which a crash has left no result.
     `limits` are those of runs that are started without others, also by other agents. A turn that fails since the
     provider does is tried again as `retry` says.
 
@@ -67,7 +67,7 @@ class Agent:
             options=options,
             system=system,
             tools=tuple(tools),
-            policy=policy or DEFAULT_POLICY,
+            policy=policy or ToolPolicy(),
             response_model=response_model,
             deps=deps,
         )

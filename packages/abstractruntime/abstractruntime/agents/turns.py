@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from pydantic_core import to_jsonable_python
 
@@ -39,8 +39,6 @@ from ..scrubbing import secrets
 from .journal import LedgerJournal
 
 _log = logging.getLogger("abstractruntime")
-DEFAULT_POLICY: Final = ToolPolicy(approve=lambda pending: approve_reads(pending))
-"""Tools that only read are run; every other call waits for an approval."""
 
 
 def approve_reads(pending: PendingCall) -> Allow | Suspend:
@@ -51,11 +49,9 @@ def approve_reads(pending: PendingCall) -> Allow | Suspend:
 
 def never_guessing(policy: ToolPolicy) -> ToolPolicy:
     """Returns a policy by which a call that a crash has left without a result waits, whatever the approver says: it
-    knows what may be done, and not what was done.
+    knows what may be done, and not what was done. One without an approver allows calls that only read.
     """
-    given = policy.approve
-    if given is None:
-        return policy
+    given = policy.approve or approve_reads
 
     def approve(pending: PendingCall) -> Any:
         return Suspend() if pending.reason == "interrupted" else given(pending)
