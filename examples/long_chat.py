@@ -49,7 +49,8 @@ def chat(folder: Path, *, dies: bool) -> None:
     with Session.open(folder / "log.session", llm, tools=[order], run_tools=True) as session:
         if session.loop is not None:
             whole = [exchange for exchange in session.exchanges if exchange.loop is None]
-            print(f"killed after {len(whole)} exchanges, with {len(session.loop.steps)} tool call done: it goes on")
+            done = f"{len(whole)} exchange{'s' if len(whole) != 1 else ''}"
+            print(f"killed after {done}, with {len(session.loop.steps)} tool call done: it goes on")
         if not session.exchanges:
             print(session.ask("Good morning.").content, flush=True)
         print(session.ask("Order a lamp.").content)

@@ -97,8 +97,11 @@ class MapResults(HasDeferredCost, RichDisplay, Sequence["GenerateResponse[T] | E
         yield SmallPrint([", ".join([*counts, shown_facts(self)])])
 
     def __repr__(self) -> str:
+        from ..schema.amounts import counted
+
         failed = len(self.errors)
-        return f"<MapResults: {len(self) - failed:,} responses, {failed:,} errors, in {self.seconds:.1f} s>"
+        done = f"{counted(len(self) - failed, 'response')}, {counted(failed, 'error')}"
+        return f"<MapResults: {done}, in {self.seconds:.1f} s>"
 
 
 def _item_row(item: int, result: GenerateResponse[Any] | Exception) -> dict[str, object]:

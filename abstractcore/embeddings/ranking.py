@@ -23,6 +23,7 @@ from ..schema import (
     shown,
     text_tokens,
 )
+from ..schema.amounts import counted
 from ..schema.costs import CostSums, HasDeferredCost, defer_cost, total_cost
 from ..schema.json_values import check_text
 from ..schema.reprs import RichDisplay
@@ -115,7 +116,8 @@ class Ranked(HasDeferredCost, RichDisplay, Sequence[RankedDocument]):
         yield SmallPrint([repr(self)[1:-1], shown_facts(self), *map(str, self.warnings)])
 
     def __repr__(self) -> str:
-        return f"<Ranked: {len(self):,} documents by {self.provider}/{self.model}, method {self.method!r}>"
+        documents = counted(len(self), "document")
+        return f"<Ranked: {documents} by {self.provider}/{self.model}, method {self.method!r}>"
 
 
 def _shown_document(document: DocumentInput) -> str:

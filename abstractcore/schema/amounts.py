@@ -67,9 +67,9 @@ def sums(costs: _DollarSums) -> str:
     return ", ".join(parts)
 
 
-def counted(number: int, noun: str) -> str:
-    """Returns a number with its noun."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Returns a number with its noun, in the plural unless it is 1: with an s, if no `plural` is given."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def tokens(number: int | None) -> str:

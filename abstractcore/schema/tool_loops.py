@@ -86,7 +86,11 @@ class InputResponse(Immutable):
         check_class(self.request, InputRequest, "request")
         given = check_items(self.answers, object, "answers")
         if len(given) != len(self.request.questions):
-            raise SchemaError(f"has {len(given)} items for {len(self.request.questions)} questions", "answers")
+            from .amounts import counted
+
+            raise SchemaError(
+                f"has {counted(len(given), 'item')} for {counted(len(self.request.questions), 'question')}", "answers"
+            )
         frozen = tuple(None if each is None else freeze_object(each, f"answers[{i}]") for i, each in enumerate(given))
         object.__setattr__(self, "answers", frozen)
 

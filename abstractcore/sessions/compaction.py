@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, TypeAlias, cast
 
 from ..errors import InvalidInputError
 from ..schema import CallWarning, CostSums, GenerateResponse, Message, Usage, conversation_text, text_tokens
+from ..schema.amounts import counted
 from ..schema.base_error import shortened, shown
 from ..schema.calls import canonical_messages
 from ..schema.pairs import repair_pairs
@@ -214,7 +215,8 @@ def _task(focus: str | None) -> str:
 def _of_handles(count: int) -> tuple[CallWarning, ...]:
     if not count:
         return ()
-    text = f"long results and files of {count} exchanges were set aside: session.recall(handle) has them"
+    exchanges = counted(count, "exchange")
+    text = f"long results and files of {exchanges} were set aside: session.recall(handle) has them"
     return (CallWarning("set_aside", "messages", text),)
 
 

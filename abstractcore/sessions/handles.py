@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..schema import MEDIA_PARTS, MediaPart, Message, Part, TextPart, ToolResult, digest
+from ..schema.amounts import counted
 from ..schema.base_error import shown_file_name
 from ..tools.tool import Tool
 
@@ -66,7 +67,7 @@ def _result_note(result: ToolResult) -> ToolResult:
     size = len(result.as_text)
     if size < _SHORTEST and not files:
         return result
-    what = f"{size:,} characters" + (f" and {len(files)} files" if files else "")
+    what = counted(size, "character") + (f" and {counted(len(files), 'file')}" if files else "")
     note = f'[This result ({what}) is set aside: recall("{handle_of(result)}") returns it.]'
     return replace(result, content=(TextPart(note),))
 

@@ -17,6 +17,7 @@ from ..errors import AbstractCoreError, InvalidInputError, SessionBusyError, Ses
 from ..lazy_modules import LazyModule
 from ..ports import Runtime
 from ..schema import CallWarning, MediaPart, Message, ModelCall, SchemaError
+from ..schema.amounts import counted
 from ..schema.base_error import shown
 from ..schema.calls import canonical_messages
 from .compaction import CompactMode
@@ -94,7 +95,7 @@ class SessionState:
             try:
                 self.write(ends_loop=False)
             except SessionError as error:
-                _log.warning("%d exchanges of a session are lost: %s", len(self.unwritten), error.message)
+                _log.warning("%s of a session lost: %s", counted(len(self.unwritten), "exchange"), error.message)
 
     def keep(self, exchange: SessionExchange) -> None:
         """Notes that an exchange of the history is to be written."""

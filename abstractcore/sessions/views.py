@@ -15,6 +15,7 @@ from ..copying import NotCopied
 from ..errors import SessionError
 from ..lazy_modules import LazyModule
 from ..schema import CallWarning, Message
+from ..schema.amounts import counted, sums
 from ..schema.reprs import RichDisplay
 from .documents import OpenAIMessages, document_of
 from .handles import SetAside, find_handle
@@ -227,7 +228,6 @@ class SessionView(NotCopied, RichDisplay):
 
     def __display__(self) -> Iterator[object]:
         """Yields the last exchanges, and what all took."""
-        from ..schema.amounts import counted, sums
         from ..schema.displays import FoldedBlocks, SmallPrint, shown_tokens
 
         exchanges = self.exchanges
@@ -248,7 +248,8 @@ class SessionView(NotCopied, RichDisplay):
     def __repr__(self) -> str:
         llm, file = self._settings.llm, self._state.file
         where = "" if file is None else f" in {str(file.path)!r}"
-        return f"<Session with {llm.provider}/{llm.model}: {len(self._state.history.exchanges)} exchanges{where}>"
+        exchanges = counted(len(self._state.history.exchanges), "exchange")
+        return f"<Session with {llm.provider}/{llm.model}: {exchanges}{where}>"
 
     def _view(self, state: SessionState, settings: SessionSettings) -> Self:
         other = type(self).__new__(type(self))

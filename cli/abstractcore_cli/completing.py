@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr
 from io import StringIO
@@ -10,6 +12,9 @@ import typer
 
 import abstractcore
 
+_SPECIAL = re.compile(r"[^\w@%+=:,./-]")
+"""Characters that a shell would not take as they are."""
+
 
 def _quietly(names: Callable[[], Iterable[str]], incomplete: str) -> list[str]:
     """Returns the names that begin so. A shell shows what a completion prints amid the line that is being typed:
@@ -17,9 +22,19 @@ def _quietly(names: Callable[[], Iterable[str]], incomplete: str) -> list[str]:
     """
     with redirect_stderr(StringIO()):
         try:
-            return [name for name in names() if name.startswith(incomplete)]
+            return [_in_bash(name) for name in names() if name.startswith(incomplete)]
         except (abstractcore.AbstractCoreError, OSError):
             return []
+
+
+def _in_bash(name: str) -> str:
+    """Returns a name as bash has to insert it, which quotes nothing itself; unchanged in a word that begins with a
+    quotation mark, and in other shells.
+    """
+    words = os.environ.get("COMP_WORDS", "").split("\n")
+    if not words[-1] or words[-1].startswith(("'", '"')):
+        return name
+    return _SPECIAL.sub(r"\\\g<0>", name)
 
 
 def providers(incomplete: str) -> list[str]:

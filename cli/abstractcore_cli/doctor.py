@@ -18,6 +18,7 @@ import typer
 import abstractcore
 from abstractcore.configuration import read_configuration
 from abstractcore.schema import install_hint
+from abstractcore.schema.amounts import counted
 from abstractcore.user_folders import config_file_path, data_folder
 
 from .exit_codes import exit_code
@@ -140,7 +141,7 @@ def _configuration(plugins: Registry) -> Iterator[HealthFinding]:
         message, hint = error_lines(error)
         yield HealthFinding("configuration", "config.toml", "wrong", message, hint or "abstractcore config edit")
     else:
-        detail = f"{path}: {len(found.llms)} named LLMs, {len(found.providers)} providers"
+        detail = f"{path}: {counted(len(found.llms), 'named LLM')}, {counted(len(found.providers), 'provider')}"
         yield HealthFinding("configuration", "config.toml", "ok", detail)
         if (default := found.llms.get("default")) is not None:
             model = ", ".join(default.models) or "/".join(filter(None, (default.provider, default.model)))
@@ -163,7 +164,7 @@ def _keys(plugins: Registry) -> Iterator[HealthFinding]:
         elif state.needs_key:
             yield HealthFinding("key", state.name, "missing", "no key", in_options(state.key_hint or ""))
         elif state.answers:
-            detail = f"{len(state.models or ())} models at {state.address}"
+            detail = f"{counted(len(state.models or ()), 'model')} at {state.address}"
             yield HealthFinding("server", state.name, "ok", detail)
 
 

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
+from abstractcore.schema.amounts import counted
 
 from .catalogues import facts_json, is_retired, open_catalogue
 from .interruptions import when_interrupted
@@ -54,7 +55,7 @@ def show_models(provider: str, base_url: str | None, timeout: float | None, *, o
         rows = [(*summary_row(catalogue, entry, now, name), _how_known(name, entry, now)) for name, entry in listed]
         show_group(provider, (*COLUMNS, "row"), rows)
         origin = "listed by the provider" if live else f"of the catalogue; the provider was not asked: {reason}"
-        note(f"{len(listed)} models {origin}")
+        note(f"{counted(len(listed), 'model')} {origin}")
         note(_LEGEND)
 
 

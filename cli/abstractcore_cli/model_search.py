@@ -15,6 +15,7 @@ from itertools import groupby, starmap
 from typing import TYPE_CHECKING, Any, cast
 
 import abstractcore
+from abstractcore.schema.amounts import counted
 
 from .catalogues import (
     check_provider,
@@ -171,7 +172,7 @@ def show_search(search: Search, *, as_json: bool) -> None:
         columns = (*COLUMNS, *_asked_columns(search))
         for provider, group in groupby(found.models, key=lambda pair: pair[0].provider):
             show_group(provider, columns, [row for _, row in group])
-        note(f"{len(found.models)} models; prices in dollars per million tokens; ? is unknown.")
+        note(f"{counted(len(found.models), 'model')}; prices in dollars per million tokens; ? is unknown.")
         for column, what in _asked_columns(search).items():
             unknown = sum(row[1 + columns.index(column)] == "?" for _, row in found.models)
             if unknown:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import abstractcore
+from abstractcore.schema.amounts import counted
 
 from .plugins import registry
 from .reporting import json_line, reported
@@ -41,7 +42,7 @@ def show_providers(*, as_json: bool) -> None:
 
 
 def _row(state: ProviderState, *, chosen: bool) -> tuple[str, ...]:
-    models = "" if state.models is None else f"{len(state.models)} models"
+    models = "" if state.models is None else counted(len(state.models), "model")
     return (_CHOSEN if chosen else "", state.name, _key(state), state.address or "", models, state.summary)
 
 

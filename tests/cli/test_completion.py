@@ -1,11 +1,16 @@
-"""The Tab key in bash: commands, options, providers, models, weights and sessions are completed."""
+"""The Tab key in bash, zsh and fish: commands, options, providers, models, weights, sessions, files are completed."""
 
 from __future__ import annotations
 
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -89,3 +94,101 @@ def test_broken_models_file_prints_nothing_amid_the_line(program: dict[str, str]
         "openai/gpt-5.4-n",
     )
     assert (found, "Traceback" in printed, "error" in printed) == ([""], False, False)
+
+
+def folder(tmp_path: Path) -> Path:
+    """Makes a folder with files, and sessions, whose names a shell would not take as they are."""
+    sessions = tmp_path / "data" / "abstractcore" / "sessions"
+    sessions.mkdir(parents=True)
+    for name in ("my trip", "a:b"):
+        Session.open(sessions / f"{name}.session", create_llm("scripted", replies=["yes"])).close()
+    place = tmp_path / "work"
+    place.mkdir()
+    for name in ("two words.pdf", "c:d.pdf"):
+        (place / name).touch()
+    return place
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("my", "my\\ trip"), ("'my", "my trip"), ('"my', "my trip"), ("a", "a:b")]
+)
+def test_bash_inserts_quoted_what_it_would_take_as_several_words(
+    program: dict[str, str], tmp_path: Path, typed: str, offered: str
+):
+    folder(tmp_path)
+    assert completions(program, "abstractcore", "sessions", "show", typed)[0] == [offered]
+
+
+CASES = [
+    ("mo", "models"),
+    ("models inf", "info"),
+    ("ask --temp", "--temperature"),
+    ("ask -p anthro", "anthropic"),
+    ("ask -p openai/gpt-5.4-n", "openai/gpt-5.4-nano"),
+    ("ask -p ollama/gemma3:2", "ollama/gemma3:270m"),
+    ("models pull whisper-b", "whisper-base"),
+    ("sessions show my", "my trip"),
+    ("sessions show a", "a:b"),
+    ("ask -f tw", "two words.pdf"),
+    ("ask -f c", "c:d.pdf"),
+]
+ZSHRC = """
+autoload -Uz compinit; compinit -u
+eval "$(_ABSTRACTCORE_COMPLETE=source_zsh abstractcore)"
+show() { print -r -- "${(Q)${(z)BUFFER}[-1]}" > $SHOWN.new; mv $SHOWN.new $SHOWN }
+zle -N show
+bindkey '^X^D' show
+PS1='ready> '
+"""
+"""The keys Control-X Control-D write the last word of the line, without its quotes, to a file."""
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_tab_completes_in_zsh(program: dict[str, str], tmp_path: Path):
+    (tmp_path / ".zshrc").write_text(ZSHRC)
+    shown = tmp_path / "shown"
+    terminal, its = pty.openpty()
+    environment = {**program, "ZDOTDIR": str(tmp_path), "SHOWN": str(shown), "TERM": "dumb"}
+    zsh = subprocess.Popen(
+        ["zsh", "-i"], cwd=folder(tmp_path), env=environment, stdin=its, stdout=its, stderr=its, start_new_session=True
+    )
+    os.close(its)
+    printed = bytearray()
+    found: dict[str, str] = {}
+    with ExitStack() as stack:
+        stack.callback(zsh.wait)
+        stack.callback(zsh.kill)
+        stack.callback(os.close, terminal)
+        until(terminal, printed, lambda: b"ready> " in printed)
+        for typed, _ in CASES:
+            os.write(terminal, f"abstractcore {typed}\t\x18\x04\x15".encode())
+            until(terminal, printed, shown.exists)
+            found[typed] = shown.read_text().rstrip("\n")
+            shown.unlink()
+    assert found == dict(CASES)
+
+
+def until(terminal: int, printed: bytearray, done: Callable[[], bool]) -> None:
+    """Reads what a terminal prints until something holds."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not done():
+        assert time.monotonic() < end, printed.decode(errors="replace")
+        if select.select([terminal], [], [], 0.05)[0]:
+            printed += os.read(terminal, 4096)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_tab_completes_in_fish(program: dict[str, str], tmp_path: Path):
+    script = "_ABSTRACTCORE_COMPLETE=source_fish abstractcore | source\n"
+    script += "".join(f"echo CASE; complete -C 'abstractcore {typed}'\n" for typed, _ in CASES)
+    result = subprocess.run(
+        ["fish", "--no-config", "-c", script],
+        cwd=folder(tmp_path),
+        env=program,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
+    offered = [case.strip().split("\n")[0].partition("\t")[0] for case in result.stdout.split("CASE\n")[1:]]
+    assert dict(zip((typed for typed, _ in CASES), offered, strict=True)) == dict(CASES)

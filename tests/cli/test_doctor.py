@@ -96,7 +96,7 @@ def test_wrong_configuration_is_found(home: Path, monkeypatch: pytest.MonkeyPatc
     assert "config.toml:2:1: llm.a.modle" in found["configuration", "config.toml"]["detail"]
     (home / "config.toml").write_text('[llm.a]\nmodel = "openai/x"\n')
     code, found = run()
-    assert (code, "1 named LLMs" in found["configuration", "config.toml"]["detail"]) == (0, True)
+    assert (code, "1 named LLM," in found["configuration", "config.toml"]["detail"]) == (0, True)
 
 
 def test_key_that_is_missing_has_its_variable(monkeypatch: pytest.MonkeyPatch):

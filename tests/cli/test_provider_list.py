@@ -55,7 +55,7 @@ def test_key_of_the_environment_is_chosen_first_and_never_shown(
     by_name = {row[1]: row for row in rows}
     assert by_name["openai"][:3] == ["*", "openai", "set"]
     assert by_name["anthropic"][2] == "not set"
-    assert by_name["ollama"][2:5] == ["not needed", ollama.url, "1 models"]
+    assert by_name["ollama"][2:5] == ["not needed", ollama.url, "1 model"]
     keys = {name: by_name[name][2] for name in ("azure", "bedrock", "local", "openai-compatible", "vertex")}
     assert keys == {
         "azure": "not set up",

@@ -94,7 +94,7 @@ def test_names_of_a_server_are_faithful_in_json(server: Any):
 @linux
 def test_names_of_a_server_do_not_reach_a_terminal(server: Any):
     screen = on_screen(*scripted_list(server), OPENAI_API_KEY="k")
-    assert "1 models listed by the provider" in screen
+    assert "1 model listed by the provider" in screen
     assert dangerous_in(screen) == set()
 
 

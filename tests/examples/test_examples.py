@@ -258,7 +258,7 @@ def test_long_chat_survives_being_killed_and_never_overflows(run_installed):
     assert lines[:4] == [
         "Good morning to you.",
         "the first process ended with 9",
-        "killed after 1 exchanges, with 1 tool call done: it goes on",
+        "killed after 1 exchange, with 1 tool call done: it goes on",
         "Ordered.",
     ]
     assert lines[4] == "40 times the context; orders: lamp"

@@ -20,6 +20,7 @@ from ...errors import AbstractCoreError, CassetteError, ReplayMismatchError
 from ...ports import Answer, Attempt, AttemptNext, BilledResponse
 from ...registry.suggestions import similar_path
 from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate, to_data
+from ...schema.amounts import counted
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .recording import Scrubber
 
@@ -33,7 +34,7 @@ def mismatch(request: RecordedRequest, exchanges: Sequence[RecordedExchange], pa
     what = f"{request.method} {request.path}"
     times = sum(exchange.request.key == request.key for exchange in exchanges)
     if times:
-        return ReplayMismatchError(f"{path} has {times} responses to this {what}, and all of them are used.")
+        return ReplayMismatchError(f"{path} has {counted(times, 'response')} to this {what}, and all of them are used.")
     if not exchanges:
         return ReplayMismatchError(f"{path} is empty: it has no response to {what}.")
     asked = _lines(request)

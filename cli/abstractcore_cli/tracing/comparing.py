@@ -47,7 +47,7 @@ def show_reruns(reruns: Sequence[Rerun], found: Sequence[StoredQuestion], *, is_
         return
     show_table(_COLUMNS, [_cells(each) for each in reruns])
     if is_stopped:
-        note(f"Stopped at --max-usd: {len(reruns)} of {len(found) - len(missing)} questions were asked.")
+        note(f"Stopped at --max-usd: {len(reruns)} of {counted(len(found) - len(missing), 'question')} were asked.")
     equal = sum(each.verdict == "equal" for each in reruns)
     spent = sum((each.cost or Decimal(0) for each in reruns), Decimal(0))
     unknown = sum(each.cost is None for each in reruns)

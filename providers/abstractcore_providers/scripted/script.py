@@ -9,6 +9,7 @@ from typing import Any, cast
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ScriptExhaustedError
 from abstractcore.ports import ScriptedReply
 from abstractcore.schema import ModelCall, ModelReply
+from abstractcore.schema.amounts import counted
 
 from .playing import ScriptedPlayback
 
@@ -47,7 +48,7 @@ class Script:
     def _reply(self, number: int) -> object:
         if number > len(self._replies):
             raise ScriptExhaustedError(
-                f"the script has {len(self._replies)} replies, but this is call {number}.",
+                f"the script has {counted(len(self._replies), 'reply', 'replies')}, but this is call {number}.",
                 hint="Add a reply to create_llm('scripted', replies=[...]).",
             )
         return self._replies[number - 1]

@@ -275,7 +275,7 @@ def test_results_are_copied_and_pickled():
     for made in (copy.copy(results), copy.deepcopy(results), pickle.loads(pickle.dumps(results))):
         assert (made.contents, made.usage, made.cost) == (results.contents, results.usage, results.cost)
         assert type(made[1]) is RateLimitError
-    assert repr(results).startswith("<MapResults: 1 responses, 1 errors, in ")
+    assert repr(results).startswith("<MapResults: 1 response, 1 error, in ")
 
 
 # How many at once, and what is read

@@ -60,3 +60,11 @@ def test_wrong_arguments_are_errors():
         session.add_message("tool", "x")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="the user message is empty"):
         session.add_message("user", "")
+
+
+@pytest.mark.parametrize(("asked", "counted"), [(0, "0 exchanges"), (1, "1 exchange"), (2, "2 exchanges")])
+def test_repr_of_a_session_counts_its_exchanges(asked: int, counted: str):
+    with create_llm("scripted", replies=["yes"] * asked).session() as session:
+        for _ in range(asked):
+            session.ask("Really?")
+        assert repr(session) == f"<Session with scripted/scripted: {counted}>"

@@ -127,7 +127,7 @@ def test_loss_at_close_is_logged(path: Path, monkeypatch: pytest.MonkeyPatch, ca
         session.ask("first")
     with caplog.at_level(logging.WARNING, "abstractcore"):
         session.close()
-    assert "1 exchanges of a session are lost: no room" in caplog.text
+    assert "1 exchange of a session lost: no room" in caplog.text
 
 
 def test_file_that_was_deleted_meanwhile_does_not_keep_the_session_from_being_written(

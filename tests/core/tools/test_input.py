@@ -118,7 +118,7 @@ def test_loop_that_waits_for_input_is_in_its_journal(way: Way, tmp_path: Path):
 def test_invalid_answers_are_refused(way: Way):
     loop = suspended(way)
     [pending] = loop.pending
-    with pytest.raises(SchemaError, match="has 2 items for 1 questions"):
+    with pytest.raises(SchemaError, match="has 2 items for 1 question"):
         pending.respond({}, {})
     with pytest.raises(InvalidInputError, match="'book' cannot be run here"):
         way.resume(scripted("Booked."), loop, [pending.respond({})], tools=[look])

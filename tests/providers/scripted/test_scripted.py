@@ -107,7 +107,7 @@ def test_replies_errors_and_functions_are_used_in_order(call_style):
 def test_exhausted_script_raises_with_a_hint(call_style):
     llm = scripted("one")
     call_style.generate(llm, "hi")
-    with pytest.raises(ScriptExhaustedError, match="the script has 1 replies, but this is call 2") as caught:
+    with pytest.raises(ScriptExhaustedError, match="the script has 1 reply, but this is call 2") as caught:
         call_style.generate(llm, "hi")
     assert "Add a reply" in (caught.value.hint or "")
 

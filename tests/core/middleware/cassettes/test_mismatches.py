@@ -30,7 +30,7 @@ def test_request_repeated_too_often_is_reported(call_style, server, connect, pat
     call_style.generate(connect(middleware=[record(path)]), "hi")
     llm, _ = again()
     call_style.generate(llm, "hi")
-    with pytest.raises(ReplayMismatchError, match=r"has 1 responses to this .* all of them are used"):
+    with pytest.raises(ReplayMismatchError, match=r"has 1 response to this .* all of them are used"):
         call_style.generate(llm, "hi")
 
 
