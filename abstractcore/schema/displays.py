@@ -27,6 +27,8 @@ _MOST_CHARACTERS: Final = 200_000
 """Of a display. A text takes half of what is left at most, so that there is room for what follows it."""
 _MOST_BLOCKS: Final = 500
 _LONGEST_CELL: Final = 300
+_LARGEST: Final = 10**30
+"""Larger numbers are shortened as any value."""
 _SHORT_CELL: Final = 30
 _LONGEST_EXCERPT: Final = 2_000
 _DEEPEST: Final = 20
@@ -264,6 +266,12 @@ class _DisplayWriter:
 
 
 def _number(value: float | Decimal) -> str:
+    try:
+        is_usual = abs(value) < _LARGEST
+    except ArithmeticError:  # a NaN of Decimal
+        is_usual = False
+    if not is_usual:
+        return short_repr(value)
     if isinstance(value, Decimal):
         return dollars(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

@@ -202,6 +202,37 @@ def test_file_goes_with_the_next_question_only(chatting, tmp_path: Path, capsys)
 
 
 @pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("my notes.txt", "my notes.txt"),
+        ("'my notes.txt'", "my notes.txt"),
+        ('"my notes.txt"', "my notes.txt"),
+        ("my\\ notes.txt", "my notes.txt"),
+        ("'it'\\''s.txt'", "it's.txt"),
+        ("it's.txt", "it's.txt"),
+        ("'quoted'", "'quoted'"),
+        ("~/my\\ notes.txt", "my notes.txt"),
+    ],
+)
+def test_file_is_found_as_it_is_typed_or_dropped_on_the_terminal(chatting, tmp_path, monkeypatch, typed, name):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / name).write_text("Bring two copies.")
+    chat = chatting()
+    chat.type(f"/file {typed}")
+    assert [Path(each).name for each in chat.state.files] == [name]
+
+
+def test_cost_of_nothing_names_no_tokens(chatting, capsys):
+    chat = chatting("one")
+    chat.type("/cost")
+    shown = capsys.readouterr().err
+    assert "0 exchanges, $0" in shown
+    assert "?" not in shown
+    chat.type("first", "/undo", "/cost")
+    assert "1 tokens in, 1 out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("error", "goes_again"),
     [(ServerError("down", status=500), True), (BadRequestError("no", status=400), False)],
 )
@@ -276,6 +307,7 @@ def test_tools_of_the_session_run_without_asking(monkeypatch, tmp_path: Path):
         ("/hlep", "unknown command /hlep: Did you mean /help?"),
         ("/xyzzy now", "unknown command /xyzzy: /help lists the commands."),
         ("/File-s", "unknown command /file-s: Did you mean /file?"),
+        ("/", "/help: list the commands"),
     ],
 )
 def test_unknown_command_is_named_and_not_sent(chatting, capsys, line, text):

@@ -466,3 +466,25 @@ def test_row_with_values_of_any_kind_is_shown():
 
     assert table(Row()) == [["n", "x", "cost", "flag", "text"], ["1,234,567", "0.1235", "$0.500000", "True", "a b"]]
     assert read(TableList()).text == "0 of 0 rows"
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        10**5_000,
+        -(10**5_000),
+        10**40,
+        1e308,
+        float("nan"),
+        float("-inf"),
+        *map(Decimal, ("NaN", "sNaN", "-Infinity", "1e999999", "1e-999999", "1" * 5_000)),
+    ],
+    ids=lambda number: f"{type(number).__name__}",
+)
+def test_any_number_is_a_short_cell(number: Any):
+    class Row(RichDisplay):
+        def __display_row__(self) -> dict[str, object]:
+            return {"number": number}
+
+    (_, (cell,)) = table(Row())
+    assert 0 < len(cell) < 330

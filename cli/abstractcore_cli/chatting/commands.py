@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -64,7 +66,7 @@ class ChatCommands:
 
         Raises `AbstractCoreError` if the command fails.
         """
-        match = _COMMAND.fullmatch(line)
+        match = _COMMAND.fullmatch("/help" if line == "/" else line)
         if match is None:
             return False
         name, argument = match[1].lower(), (match[2] or "").strip()
@@ -124,14 +126,15 @@ class ChatCommands:
         usage, rate = session.usage, session.usage.cached_rate
         cached = "" if rate is None else f" ({rate:.0%} from a cache)"
         note(f"{counted(len(session.exchanges), 'exchange')}, {sums(session.cost)}")
-        note(f"{tokens(usage.input)} tokens in{cached}, {tokens(usage.output)} out")
+        if session.exchanges or usage.input is not None:
+            note(f"{tokens(usage.input)} tokens in{cached}, {tokens(usage.output)} out")
         window = session.llm.profile.context_tokens
         share = "" if window is None else f" of {window:,}"
         note(f"the context of {self._chat.model} holds about {session.estimated_tokens:,}{share} tokens")
 
     def _file(self, path: str) -> None:
         if path:
-            self._chat.add_file(path.strip("\"'"), hint="Write /file PATH, as in /file notes.pdf.")
+            self._chat.add_file(_typed_path(path), hint="Write /file PATH, as in /file notes.pdf.")
         files = self._chat.files
         note(f"with the next question: {', '.join(files)}" if files else "no file goes with the next question")
 
@@ -153,3 +156,15 @@ class ChatCommands:
 
     def _exit(self, _: str) -> None:
         self.is_over = True
+
+
+def _typed_path(text: str) -> str:
+    """Returns a path as it was typed, or as a shell reads it: terminals paste the path of a file that is dropped on
+    them in quotes, or with a backslash before each space.
+    """
+    try:
+        as_shell = " ".join(shlex.split(text))
+    except ValueError:  # an odd quote
+        as_shell = text
+    found = (each for each in (text, as_shell) if os.path.exists(os.path.expanduser(each)))
+    return next(found, text.strip("\"'"))

@@ -54,20 +54,24 @@ export class KeptConversations {
     this.tab?.setItem(OPEN, id);
   }
 
-  // Keeps a conversation; where the room ends, the oldest ones of the others go.
+  // Keeps a conversation; where the room ends, the oldest ones of the others go, unless that is not enough.
   keep(conversation) {
     if (!this.storage) return;
     const text = JSON.stringify(conversation.data);
-    const others = this.all().filter((each) => each.id !== conversation.id);
+    const others = text.length > MOST_CHARACTERS ? [] : this.all().filter((each) => each.id !== conversation.id);
     const removed = [];
-    let isKept = text.length <= MOST_CHARACTERS;
-    while (isKept && !this.write(conversation.id, text)) {
-      const oldest = others.pop();
-      isKept = oldest !== undefined;
-      if (isKept) removed.push(this.removed(oldest));
+    let isKept = this.write(conversation.id, text);
+    while (!isKept && others.length) {
+      removed.push(others.pop());
+      this.remove(removed.at(-1).id);
+      isKept = this.write(conversation.id, text);
     }
-    if (!isKept) this.onLoss("This conversation has become too long for this browser to keep: export it before you close the page.");
-    if (removed.length) this.onLoss(`Removed, since this browser keeps no more: ${removed.join(", ")}.`);
+    if (!isKept) {
+      for (const each of removed) this.write(each.id, JSON.stringify(each.data)); // they went in vain
+      this.onLoss("This conversation has become too long for this browser to keep: export it before you close the page.");
+    } else if (removed.length) {
+      this.onLoss(`Removed, since this browser keeps no more: ${removed.map(({ title }) => `“${title}”`).join(", ")}.`);
+    }
   }
 
   // Whether there was room.
@@ -80,11 +84,6 @@ export class KeptConversations {
     } catch {
       return false; // other pages of this address have filled it
     }
-  }
-
-  removed(conversation) {
-    this.remove(conversation.id);
-    return `“${conversation.title}”`;
   }
 
   remove(id) {

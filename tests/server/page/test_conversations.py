@@ -188,8 +188,9 @@ def test_conversation_that_is_too_long_is_not_kept_and_removes_no_other(served: 
     expect(listed(page)).to_have_text(["long", "other"])
 
 
-def test_storage_that_others_have_filled_is_reported(served: Served, opened: Opened):
+def test_storage_that_others_have_filled_is_reported_and_costs_no_conversation(served: Served, opened: Opened):
     page = opened.page
+    keep(page, stored("young", "x" * 1_000, 1), stored("old", "x" * 1_000, 0))
     page.evaluate(
         """() => {
             for (let size = 1 << 23; size; size >>= 1) {
@@ -197,10 +198,11 @@ def test_storage_that_others_have_filled_is_reported(served: Served, opened: Ope
             }
         }"""
     )
-    served.script("Hello.")
+    served.script("y" * 50_000)
     opened.ask("Hi")
     answered(opened)
     expect(page.locator(".notice")).to_contain_text("too long for this browser to keep")
+    expect(listed(page)).to_have_text(["young", "old"])
 
 
 @pytest.mark.parametrize(
