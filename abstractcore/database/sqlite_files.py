@@ -105,9 +105,13 @@ def prepare_connections(engine: Engine, synchronous: Synchronous, file: Database
 
     def prepare(connection: Any, record: object) -> None:
         connection.isolation_level = None
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA synchronous = {synchronous}")
-        connection.execute("PRAGMA foreign_keys = ON")
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {synchronous}")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()  # which SQLAlchemy does from 2.1 on
+            raise
         file.opened()
 
     def begin(connection: Connection) -> None:

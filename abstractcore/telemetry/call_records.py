@@ -39,13 +39,21 @@ _LONGEST_MESSAGE = 1200
 
 
 class EndedCall:
-    """A finished call. Its records share the digests, which are computed once."""
+    """A finished call. Its records share the digests, which are computed once.
 
-    def __init__(self, context: CallContext, end: CallEnd, pricing: Pricing) -> None:
+    `arrived` is the `partial` of its error when it ended, which what made several calls may replace. Vectors are those
+    of other calls.
+    """
+
+    def __init__(self, context: CallContext, end: CallEnd, pricing: Pricing, arrived: object) -> None:
         self._context = context
         self._end = end
         self._pricing = pricing
-        self._reply = _reply(end)
+        self._reply = end.reply
+        if self._reply is None and end.deltas:
+            self._reply = partial_reply(end.deltas)
+        elif self._reply is None and isinstance(arrived, ModelReply):
+            self._reply = arrived
         self._records: dict[Capture, CallRecord] = {}
 
     def record(self, capture: Capture, *, in_tree: bool = False) -> CallRecord:
@@ -156,15 +164,6 @@ def _input_of(context: CallContext) -> JSONObject | None:
 
 def _input_for_record(given: AnyInput) -> AnyInput:
     return given.for_record() if isinstance(given, OperationInput) else given
-
-
-def _reply(end: CallEnd) -> ModelReply | None:
-    """Returns the reply, or what arrived of it."""
-    if end.reply is not None:
-        return end.reply
-    if end.deltas:
-        return partial_reply(end.deltas)
-    return end.error.partial if isinstance(end.error, AbstractCoreError) else None
 
 
 def _without_text(decision: MediaDecision) -> MediaDecision:

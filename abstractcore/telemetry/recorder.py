@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from .. import schema
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..copying import NotCopied
-from ..errors import InvalidInputError
+from ..errors import AbstractCoreError, InvalidInputError
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
 
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
@@ -232,9 +232,9 @@ class Recorder:
         """Queues the notification of all current subscribers. Returns at once."""
         from .call_records import EndedCall, content_of
 
-        self._write(
-            self._subscriptions_for(origin), origin, partial(EndedCall, context, end, pricing), content_of(context)
-        )
+        arrived = end.error.partial if isinstance(end.error, AbstractCoreError) else None
+        make = partial(EndedCall, context, end, pricing, arrived)
+        self._write(self._subscriptions_for(origin), origin, make, content_of(context))
 
     def _write(
         self,

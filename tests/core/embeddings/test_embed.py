@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import tracemalloc
 from decimal import Decimal
 from pathlib import Path
@@ -35,8 +36,9 @@ from abstractcore import (
 )
 from abstractcore.ports import OperationResult
 from abstractcore.schema import Blob, EmbedReply, PartialVectors, Vectors
+from abstractcore.telemetry.call_records import EndedCall
 from abstractcore.testing import VirtualClock
-from tests.chaos_server import HANG, ScriptedServer, answer
+from tests.chaos_server import HANG, PATIENCE_SECONDS, ScriptedServer, answer
 from tests.embedding_server import (
     DIMENSIONS,
     body_of,
@@ -372,6 +374,29 @@ def test_single_request_has_one_record(call_style, server):
     (record,) = records
     assert record.trace_id == found.trace_id
     assert record.result == {"count": 1, "dimensions": DIMENSIONS}
+
+
+def test_failed_request_is_recorded_also_when_its_error_has_got_the_vectors_of_others(
+    call_style, server, monkeypatch, caplog
+):
+    returned, make, records = threading.Event(), EndedCall.__init__, []
+
+    def late(*args) -> None:
+        assert returned.wait(PATIENCE_SECONDS)
+        make(*args)
+
+    monkeypatch.setattr(EndedCall, "__init__", late)
+    llm = embedder(server, {"items": 1}, price=Price(input=1_000_000, output=0), budgets=[Budget(usd=4)])
+    with subscribe(records.append, records="all") as subscription:
+        with pytest.raises(BudgetExceededError) as found:
+            call(call_style, llm, "embed", [f"text {number}" for number in range(40)])
+        returned.set()
+        subscription.flush()
+    assert isinstance(found.value.partial, PartialVectors)
+    outcomes = [each.outcome for each in records]
+    assert outcomes.count("done") == len(server.requests)
+    assert "failed" in outcomes
+    assert caplog.records == []  # of a record that could not be made
 
 
 def test_budget_holds_for_vectors(call_style, server):
