@@ -25,7 +25,13 @@ from abstractcore.testing import CALL_STYLES, CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 from tests.properties import draw_no_constants_of_modules
 
-pytest_plugins = ["tests.tiers", "tests.installed", "tests.runtime.crashes.table"]
+pytest_plugins = [
+    "tests.tiers",
+    "tests.certificates",
+    "tests.built_commands",
+    "tests.installed",
+    "tests.runtime.crashes.table",
+]
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")

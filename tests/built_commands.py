@@ -1,11 +1,12 @@
-"""The commands that tests invoke are built of their functions once: that takes longer than most of what they do."""
+"""The commands that tests invoke are built of their functions once, as a pytest plugin: that takes longer than most of
+what they do.
+"""
 
 from __future__ import annotations
 
 import copy
 from functools import cache
 
-import pytest
 import typer
 from typer import testing
 from typer.core import TyperGroup
@@ -22,6 +23,5 @@ def _as_built(app: typer.Typer) -> object:
     return command
 
 
-@pytest.fixture(autouse=True)
-def commands_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(testing, "_get_command", _as_built)
+def pytest_configure() -> None:
+    testing._get_command = _as_built
