@@ -123,6 +123,8 @@ class ExchangeTests(TransportCase):
 
 
 _TIMEOUT_SECONDS = 0.3
+_ANSWER_SECONDS = 1.5
+"""The timeout of calls that are answered, also by a busy machine."""
 _BETWEEN_SECONDS = 0.05
 """The delay between two bytes: every single wait ends long before the timeout."""
 _LONG_HEAD = stream_head(x_long="v" * 1000)
@@ -156,9 +158,9 @@ class StallTests(TransportCase):
     def test_timeout_of_one_call_does_not_end_the_next(self) -> None:
         """They share a connection, and the first call's time passes during the second."""
         self.server.script(answer("one"))
-        self.server.script(Pause(_TIMEOUT_SECONDS), stream_head() + chunk(b"t"), Pause(_TIMEOUT_SECONDS), chunk(b"wo"))
+        self.server.script(Pause(_ANSWER_SECONDS), stream_head() + chunk(b"t"), Pause(_ANSWER_SECONDS), chunk(b"wo"))
         self.server.script(answer("three"))
-        same(self.answer(_TIMEOUT_SECONDS).body, b"one")
+        same(self.answer(_ANSWER_SECONDS).body, b"one")
 
         async def read() -> bytes:
             body = await self.open()
@@ -173,9 +175,9 @@ class StallTests(TransportCase):
 
     def test_idle_connection_is_reused_after_a_call_with_little_time_left(self) -> None:
         """What bounds one call is gone with it."""
-        self.server.script(stream_head() + chunk(b"one"), Pause(_TIMEOUT_SECONDS / 2), LAST_CHUNK)
-        self.server.script(Pause(_TIMEOUT_SECONDS * 2), answer("two"))
-        same(self.answer(_TIMEOUT_SECONDS).body, b"one")
+        self.server.script(stream_head() + chunk(b"one"), Pause(_ANSWER_SECONDS / 2), LAST_CHUNK)
+        self.server.script(Pause(_ANSWER_SECONDS * 2), answer("two"))
+        same(self.answer(_ANSWER_SECONDS).body, b"one")
         same(self.answer().body, b"two")
         same(len(self.server.connections), 1)
 
