@@ -48,7 +48,7 @@ def show_plan(
             if provider is None and model is not None and _is_elsewhere(model):
                 note(
                     f"warning: without a provider {model} stands for a model on this machine, where none has that "
-                    f"name. Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists "
+                    f"name. Name its provider: --provider PROVIDER/{model}; `abstractcore models search {model}` lists "
                     "them."
                 )
         if refused:

@@ -124,7 +124,7 @@ class LocalEndpoint:
             if error.code == "unknown_model":
                 elsewhere = (
                     f'If it is a model of a provider, name the provider: create_llm("PROVIDER/{self._model}"); '
-                    f"`abstractcore models info {self._model}` lists the providers that have it."
+                    f"`abstractcore models search {self._model}` lists those that have it."
                 )
                 error.hint = f"{error.hint} {elsewhere}" if error.hint else elsewhere
             raise
