@@ -16,10 +16,10 @@ from abstractcore.user_folders import data_folder
 
 from .interruptions import when_interrupted
 from .output_files import progress_shown
-from .parameters import tags_of
 from .plugins import ConnectionArguments, connected
 from .reporting import json_line, reported
 from .screen import note, show_table, write
+from .tags import tags_of
 
 _LONGEST_LINE = 160
 _ADDED = "Run the same command again: it goes on after the files that are in the index."

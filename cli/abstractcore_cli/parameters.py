@@ -1,13 +1,10 @@
-"""Options that several commands take, and the tags that one of them gives."""
+"""Options that several commands take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 import typer
-
-from abstractcore import InvalidInputError
 
 from . import completing
 
@@ -97,16 +94,3 @@ ModelName: TypeAlias = Annotated[
         autocompletion=completing.weights,
     ),
 ]
-
-
-def tags_of(given: Iterable[str]) -> dict[str, str]:
-    """Returns the tags of `--tag NAME=VALUE`; raises `InvalidInputError` for one without a value, or with two."""
-    tags: dict[str, str] = {}
-    for tag in given:
-        name, equals, value = tag.partition("=")
-        if not name or not equals:
-            raise InvalidInputError(f"{tag!r:.60} is not a tag", path="--tag", hint="Write --tag NAME=VALUE.")
-        if tags.setdefault(name, value) != value:
-            hint = f"Write one of {tags[name]!r:.60} and {value!r:.60}, or a command for each."
-            raise InvalidInputError(f"the tag {name!r:.60} has two values", path="--tag", hint=hint)
-    return tags

@@ -20,9 +20,9 @@ from abstractcore.ports import CAPABILITIES, BackendEntry
 from abstractcore.schema import EMPTY
 
 from .exit_codes import exit_code
-from .parameters import tags_of
 from .reporting import plugins_json, reported
 from .screen import note, show_table, write
+from .tags import tags_of
 
 if TYPE_CHECKING:
     from abstractcore.registry import PluginReport, Registry

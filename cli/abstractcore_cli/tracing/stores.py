@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from abstractcore import InvalidInputError
 from abstractcore.registry import did_you_mean, nearest_names
 
-from ..parameters import tags_of
+from ..tags import tags_of
 
 if TYPE_CHECKING:
     from abstractcore.traces import TraceStore
