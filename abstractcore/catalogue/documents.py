@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ConfigurationError, SchemaError
 from ..ports import Openable
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 
 MAX_BYTES = 16 * 1024 * 1024
 """Far more than any catalogue; a larger file is another one."""
@@ -45,7 +45,7 @@ def read_document(file: Openable, origin: str | None = None) -> Document:
         with file.open("rb") as opened:
             data: bytes = opened.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigurationError(f"{origin} does not exist.", hint=similar_path(str(file))) from None
+        raise ConfigurationError(f"{origin} does not exist.", hint=missing_path_hint(str(file))) from None
     except OSError as error:
         raise ConfigurationError(f"{origin} cannot be read: {error.strerror or type(error).__name__}.") from None
     except ValueError as error:  # a path with a NUL or a lone surrogate

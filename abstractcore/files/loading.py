@@ -11,14 +11,13 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, PillowImage, checked, from_pillow, is_picture
 from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 from ..schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -329,7 +328,7 @@ def _from_file(
     except ValueError:
         raise MediaError(f"{path!r} is not a valid path.", source=name) from None
     except FileNotFoundError:
-        raise MediaError(f"{path} does not exist.", source=name, hint=_hint_for_missing(path)) from None
+        raise MediaError(f"{path} does not exist.", source=name, hint=missing_path_hint(path)) from None
     except PermissionError:
         raise MediaError(
             f"{path} cannot be read: permission denied.", source=name, hint="Check its permissions."
@@ -338,12 +337,6 @@ def _from_file(
         hint = _BASE64_HINT if error.errno == errno.ENAMETOOLONG else None
         problem = f"{shortened(path, 200)} cannot be read: {error.strerror or error}."
         raise MediaError(problem, source=name, hint=hint) from None
-
-
-def _hint_for_missing(path: str) -> str | None:
-    """Returns where a file was looked for, and which files there have similar names."""
-    looked = None if os.path.isabs(path) else f"Looked in {Path.cwd()}."
-    return " ".join(filter(None, (looked, similar_path(path)))) or None
 
 
 _OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR"}

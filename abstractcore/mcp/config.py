@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..errors import ConfigurationError, InvalidInputError
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 from ..schema.base_error import shown
 
 T = TypeVar("T")
@@ -212,6 +212,6 @@ def _read(file: Path) -> str:
         return file.read_text("utf-8-sig")
     except OSError as error:
         problem = f"{file} cannot be read: {error.strerror or type(error).__name__}."
-        raise ConfigurationError(problem, hint=similar_path(str(file))) from None
+        raise ConfigurationError(problem, hint=missing_path_hint(str(file))) from None
     except UnicodeDecodeError:
         raise ConfigurationError(f"{file} is not a text in UTF-8.") from None

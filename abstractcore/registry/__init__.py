@@ -18,7 +18,15 @@ from .kinds import (
 )
 from .registry import Registry
 from .registry import PluginReport
-from .suggestions import did_you_mean, is_misspelt_provider, is_weights, name_hint, nearest_names, similar_path
+from .suggestions import (
+    did_you_mean,
+    is_misspelt_provider,
+    is_weights,
+    missing_path_hint,
+    name_hint,
+    nearest_names,
+    similar_path,
+)
 from .kinds import tools_of
 
 __all__ = [
@@ -43,6 +51,7 @@ __all__ = [
     "hookimpl",
     "is_misspelt_provider",
     "is_weights",
+    "missing_path_hint",
     "name_hint",
     "nearest_names",
     "similar_path",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
@@ -85,6 +86,26 @@ def similar_path(path: str) -> str | None:
     whole = [os.path.join(each, below) for each in near] if below else []
     found = [each for each in whole if os.path.exists(each)] or near
     return did_you_mean(found) if found else None
+
+
+def missing_path_hint(path: str) -> str | None:
+    """Returns a hint for a path that does not exist: what is similar, and where a relative path was looked for; for
+    another one without anything similar, how to see what is there. Returns None for one that exists. Blocks.
+    """
+    if os.path.lexists(path):
+        return None
+    similar = similar_path(path)
+    if not os.path.isabs(path):
+        return " ".join(filter(None, (f"Looked in {os.getcwd()}.", similar)))
+    return similar or f"See what is there: ls {shlex.quote(_nearest_folder(path))}"
+
+
+def _nearest_folder(path: str) -> str:
+    """Returns the innermost folder of an absolute path that exists."""
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _names_like(name: str, folder: str, *, folders: bool) -> list[str]:

@@ -16,7 +16,7 @@ from ..errors import InvalidInputError, SessionError
 from ..lazy_modules import LazyModule
 from ..option_help import takes
 from ..outputs import ResponseModel
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 from ..schema import CallWarning, GenerateResponse
 from ..schema.base_error import shown
 from .documents import read_json
@@ -100,7 +100,7 @@ class Session(SessionView):
             text = Path(path).read_bytes()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise SessionError(f"{path} cannot be read: {reason}.", hint=similar_path(str(path))) from None
+            raise SessionError(f"{path} cannot be read: {reason}.", hint=missing_path_hint(str(path))) from None
         take_document(
             session._state, session._settings, read_json(text, str(path)), strict=options.get("strict") is True
         )

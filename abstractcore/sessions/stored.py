@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from ..errors import SessionError
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 from ..schema import CostSums
 from ..schema.reprs import Immutable
 from .file import SessionFile, locked
@@ -63,7 +63,7 @@ def remove_session(path: str | os.PathLike[str]) -> None:
     """
     given, target = Path(path), Path(os.path.realpath(path))
     if not target.is_file():
-        raise SessionError(f"{given} does not exist.", hint=similar_path(str(given)))
+        raise SessionError(f"{given} does not exist.", hint=missing_path_hint(str(given)))
     held = locked(given)
     try:
         target.unlink()

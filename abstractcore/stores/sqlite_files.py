@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import sqlite3
 import threading
 from collections.abc import Callable, Generator
@@ -13,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from ..errors import AbstractCoreError, InvalidInputError
 from ..private_files import private
-from ..registry.suggestions import similar_path
+from ..registry.suggestions import missing_path_hint
 from ..schema.base_error import shown
 
 Connection: TypeAlias = sqlite3.Connection
@@ -203,7 +205,7 @@ class SQLiteFile:
                 os.close(private(str(self._place), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
                 is_new = True
         elif not self._place.exists():
-            raise self._kind.error(f"{self.path} does not exist.", hint=similar_path(str(self.path)))
+            raise self._kind.error(f"{self.path} does not exist.", hint=missing_path_hint(str(self.path)))
         elif _has_log(self._place):
             mode = "ro"  # else the log would be taken into the file at the end
         uri = f"{self._place.as_uri()}?mode={mode}"
@@ -262,7 +264,14 @@ class SQLiteFile:
         kind, reason = self._kind, getattr(error, "strerror", None) or str(error)
         if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
             return kind.error(f"{self.path} is damaged, or not {kind.noun}: {reason}.", hint=kind.repair)
-        return kind.error(f"{self.path} cannot be {verb}: {reason}.")
+        hint = f"See how full it is: df -h {shlex.quote(str(self._place.parent))}" if _is_full(error) else None
+        return kind.error(f"{self.path} cannot be {verb}: {reason}.", hint=hint)
+
+
+def _is_full(error: Exception) -> bool:
+    """Returns whether the disk, or the user's part of it, is full."""
+    is_of_sqlite = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+    return is_of_sqlite or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
 
 
 @contextmanager

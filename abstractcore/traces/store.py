@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import inspect
@@ -12,7 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from ..copying import NotCopied
-from ..database import Database, DatabaseReplacedError, file_has_table
+from ..database import Database, DatabaseError, DatabaseReplacedError, file_has_table
 from ..errors import ConfigurationError, InvalidInputError
 from ..registry.suggestions import similar_path
 from ..schema import Capture
@@ -72,7 +73,8 @@ class TraceStore(NotCopied):
         if not self._is_open:
             with self._opening:
                 if not self._is_open:
-                    self._database.migrate(self._schema)
+                    with _other_place_named():
+                        self._database.migrate(self._schema)
                     self._is_open = True
         return self._database
 
@@ -275,6 +277,20 @@ class TraceStore(NotCopied):
 
 def _is_url(place: str | Path | None) -> bool:
     return isinstance(place, str) and "://" in place
+
+
+@contextmanager
+def _other_place_named() -> Generator[None]:
+    """In its body, the hint for a file that cannot be written says how to keep traces elsewhere: on a file system that
+    is read-only, nothing makes it writable.
+    """
+    try:
+        yield
+    except DatabaseError as error:
+        if error.hint and (error.code or "").startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM")):
+            here = error.hint[0].lower() + error.hint[1:]
+            error.hint = f"Keep traces elsewhere: export {STORE_VARIABLE}=PLACE. Or {here}"
+        raise
 
 
 def _file_of(place: str | Path | None) -> Path | None:

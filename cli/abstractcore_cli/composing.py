@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import abstractcore
-from abstractcore.registry import similar_path
+from abstractcore.registry import missing_path_hint
 
 from .bounded_input import read_text
 from .output_files import backend_options, check_output, file_names, progress_shown, show_result, write_parts
@@ -64,5 +64,5 @@ def _lyrics(piece: ComposeArguments) -> str | None:
         return read_text(Path(piece.lyrics_file))
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        problem, hint = f"{piece.lyrics_file} cannot be read: {why}", similar_path(piece.lyrics_file)
+        problem, hint = f"{piece.lyrics_file} cannot be read: {why}", missing_path_hint(piece.lyrics_file)
         raise abstractcore.MediaError(problem, source=piece.lyrics_file, hint=hint) from None

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import abstractcore
 from abstractcore.embeddings import EmbeddingCache, Embeddings
-from abstractcore.registry import similar_path
+from abstractcore.registry import missing_path_hint
 from abstractcore.schema import CallProgress, install_hint
 
 from .bounded_input import read_bytes, read_text
@@ -201,7 +201,7 @@ def _read_lines(file: str) -> str:
         raise abstractcore.InvalidInputError(f"{file} is not text in UTF-8.", hint=hint) from None
     except OSError as error:
         problem = f"{file} cannot be read: {error.strerror or error}."
-        raise abstractcore.InvalidInputError(problem, hint=similar_path(file)) from None
+        raise abstractcore.InvalidInputError(problem, hint=missing_path_hint(file)) from None
 
 
 def _write_npz(path: Path, texts: Sequence[EmbeddedText], vectors: FileVectors) -> None:

@@ -14,6 +14,7 @@ from abstractcore.schema import to_data
 from abstractcore.search import Hit, Index, IndexReport
 from abstractcore.user_folders import data_folder
 
+from .given_options import repeated_in_hints
 from .interruptions import when_interrupted
 from .output_files import progress_shown
 from .plugins import ConnectionArguments, connected
@@ -22,6 +23,7 @@ from .screen import note, show_table, write
 from .tags import tags_of
 
 _LONGEST_LINE = 160
+_VARIABLE = "ABSTRACTCORE_INDEX"
 _ADDED = "Run the same command again: it goes on after the files that are in the index."
 _OLD_VECTORS = "The index is as it was; run the same command again to begin anew."
 """What is reported after Ctrl-C."""
@@ -109,7 +111,8 @@ def _opened(index: str | None, model: ModelArguments, *, make: bool = False) -> 
     if not path.exists():
         if not make:
             hint = similar_path(str(path)) or "Make it: abstractcore index add FOLDER."
-            raise abstractcore.InvalidInputError(f"There is no index {path}.", hint=hint)
+            with repeated_in_hints("index", "--index", index, _VARIABLE):
+                raise abstractcore.InvalidInputError(f"There is no index {path}.", hint=hint)
         if index is None:
             path.parent.mkdir(parents=True, exist_ok=True)
     provider = model.provider

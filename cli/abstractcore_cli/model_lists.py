@@ -6,6 +6,8 @@ The weights on this machine: listed, downloaded (`models pull`) and removed.
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
@@ -70,7 +72,10 @@ def _live(
     given = {name: value for name, value in options.items() if value is not None}
     services = abstractcore.Services(registry=plugins)
     try:
-        with abstractcore.create_llm(provider, _NO_MODEL, services=services, max_retries=1, **given) as llm:
+        with (
+            _errors_of_no_model(),
+            abstractcore.create_llm(provider, _NO_MODEL, services=services, max_retries=1, **given) as llm,
+        ):
             return _all_pages(llm), ""
     except abstractcore.AuthenticationError as error:
         if error.attempts or error.status is not None:
@@ -88,6 +93,16 @@ def _live(
         return None, _why(error)
     finally:
         services.close()
+
+
+@contextmanager
+def _errors_of_no_model() -> Generator[None]:
+    """In its body, errors do not name the model of the session."""
+    try:
+        yield
+    except abstractcore.AbstractCoreError as error:
+        error.model = None
+        raise
 
 
 def _all_pages(llm: abstractcore.LLM) -> list[str]:

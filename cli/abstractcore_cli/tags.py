@@ -1,4 +1,4 @@
-"""The tags of `--tag`, read apart from the options: their completion imports modules that read tags."""
+"""The tags that `--tag NAME=VALUE` gives."""
 
 from __future__ import annotations
 

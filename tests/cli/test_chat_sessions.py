@@ -466,6 +466,18 @@ def test_file_elsewhere_is_named_by_its_path(tmp_path: Path, folder: Path):
     assert not folder.exists()
 
 
+def test_file_of_the_current_folder_is_named_where_a_name_may_mean_it(folder: Path):
+    note = "'trip' is a new session; to go on with the file ./trip.session: --session ./trip.session"
+    assert run("chat", "--session", "./trip.session", "-p", "ann", stdin="Who?\n")[0] == 0
+    code, output = run("sessions", "show", "trip")
+    assert (code, output.splitlines()[-1]) == (2, "Did you mean ./trip.session?")
+    assert run("sessions", "show", "./tripp.session")[1].endswith("Did you mean trip.session?\n")
+    for says in (True, False):  # a new session, then that one
+        code, output = run("chat", "--session", "trip", "-p", "ann", stdin="Who?\n")
+        assert (code, note in output) == (0, says)
+    assert "I am Ann." in run("sessions", "show", "trip")[1]
+
+
 def test_sessions_are_listed_with_the_latest_first(folder: Path):
     assert "There are no sessions" in run("sessions", "list")[1]
     old, _ = talk("old", "Where?", "Oslo.", "When?", "June."), talk("new", "Who?", "Ann.")

@@ -393,6 +393,7 @@ def test_rejected_key_is_an_error_without_the_key(server: Any, monkeypatch: pyte
     result = invoke("list", "-p", "openai", "--base-url", f"{server.url}/v1")
     assert result.exit_code == 3
     assert "sk-a-secret-key" not in result.output
+    assert "openai/any" not in result.output
     assert "Check OPENAI_API_KEY" in result.stderr
 
 

@@ -94,7 +94,7 @@ WRONG = [
     WrongCommand("catalogue update ./nope.whl", 2, "nope.whl", "."),
     WrongCommand("config check", 2, "bad.toml", ".", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
     WrongCommand("ask hi", 2, "not TOML", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "bad.toml"}),
-    WrongCommand("ask hi", 2, "does not exist", "abstractcore doctor", environment={"ABSTRACTCORE_CONFIG": "no.toml"}),
+    WrongCommand("ask hi", 2, "does not exist", "Looked in", environment={"ABSTRACTCORE_CONFIG": "no.toml"}),
     # Files with similar names
     WrongCommand("ask hi -f note.txt", 2, "note.txt does not exist", "Did you mean notes.txt?"),
     WrongCommand("ask hi --schema note.json", 2, "note.json cannot be read", "Did you mean notes.json?"),

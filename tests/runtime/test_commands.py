@@ -120,6 +120,8 @@ def test_run_is_started_worked_on_answered_and_shown(folder: Path) -> None:
         invoke("answer", "invoice-17", "--payload", "true", "--by", "ann").stdout
         == "sent the answer to 'go' of invoice-17: a worker applies it, unless another one came first\n"
     )
+    again = invoke("answer", "invoice-17", "--payload", "false", "--by", "bob").stdout
+    assert again == "'go' of invoice-17 was answered before: that answer counts, and this one will be refused\n"
     work()
     data = json_of("show", "invoice-17")
     assert data["run"]["output"] == {"paid": "paid", "error": None}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import abstractcore
-from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.registry import did_you_mean, missing_path_hint, nearest_names
 from abstractcore.user_folders import data_folder
 
 _END: Final = ".session"
@@ -76,9 +76,19 @@ def existing_path(name: str) -> Path:
     path = session_path(name)
     if path.exists():
         return path
-    near = nearest_names(name, map(name_of, stored_paths()))
-    hint = did_you_mean(near) if near else "Run `abstractcore sessions list`."
+    if path.parent != sessions_folder():
+        hint = missing_path_hint(str(path))
+    else:
+        file = file_beside(name)
+        near = [file] if file else nearest_names(name, map(name_of, stored_paths()))
+        hint = did_you_mean(near) if near else "Run `abstractcore sessions list`."
     raise abstractcore.InvalidInputError(f"there is no session {name!r:.80}", path="NAME", hint=hint)
+
+
+def file_beside(name: str) -> str | None:
+    """Returns the file of the current folder that a name may stand for, as it is to be written; None without one."""
+    file = os.path.join(os.curdir, f"{name}{_END}")
+    return file if _NAME.fullmatch(name) and not name.endswith(_END) and os.path.isfile(file) else None
 
 
 @contextmanager

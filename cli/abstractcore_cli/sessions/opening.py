@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import abstractcore
 
 from ..plugins import ConnectionArguments, create
+from ..screen import note
 from ..toolbox import Toolbox
 from .last import last_path
-from .names import make_folder, opened_here, session_path
+from .names import file_beside, make_folder, opened_here, session_path
 
 if TYPE_CHECKING:
     from abstractcore.sessions import SessionSummary
@@ -20,10 +21,19 @@ if TYPE_CHECKING:
 def chosen_path(name: str | None, *, continues: bool) -> Path | None:
     """Returns the file that `--session NAME` or `-c` stands for, None without either; raises `InvalidInputError`."""
     if not continues:
-        return None if name is None else session_path(name)
+        return None if name is None else _named_path(name)
     if name is not None:
         raise abstractcore.InvalidInputError("--session and -c are both given", hint="Leave one out.")
     return last_path()
+
+
+def _named_path(name: str) -> Path:
+    """Returns the file of a session. For a new one, notes that the current folder has a file of that name."""
+    path = session_path(name)
+    file = None if path.exists() else file_beside(name)
+    if file:
+        note(f"{name!r} is a new session; to go on with the file {file}: --session {file}")
+    return path
 
 
 def with_last_model(

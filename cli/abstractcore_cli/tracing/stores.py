@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 from abstractcore import InvalidInputError
 from abstractcore.registry import did_you_mean, nearest_names
 
+from ..given_options import repeated_in_hints
 from ..tags import tags_of
 
 if TYPE_CHECKING:
     from abstractcore.traces import TraceStore
 
+_VARIABLE: Final = "ABSTRACTCORE_TRACES_STORE"
 _MOST_NAMES: Final = 8
 _SEARCHED: Final = 10_000
 """How many ids are compared with one that is not stored."""
@@ -103,6 +105,7 @@ def opened(place: str | None, **bounds: Any) -> Generator[TraceStore]:
 
     store = TraceStore.existing(place or None, **bounds)
     try:
-        yield store
+        with repeated_in_hints("traces", "--store", place, _VARIABLE):
+            yield store
     finally:
         store.close()

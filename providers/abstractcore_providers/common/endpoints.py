@@ -74,15 +74,18 @@ class HeaderAuth:
 
 @dataclass(frozen=True, slots=True)
 class FixedEndpoint:
-    """A base URL that is known before the first call. `usual_path` is the usual end of such URLs, such as "/v1"."""
+    """A base URL that is known before the first call. `usual_path` is the usual end of such URLs, such as "/v1", and
+    `variable` the environment variable that the URL came from, "" without one.
+    """
 
     address: Address
     usual_path: str = ""
+    variable: str = ""
 
     @classmethod
-    def at(cls, url: str, auth: Auth, usual: str = "", query: str = "") -> FixedEndpoint:
+    def at(cls, url: str, auth: Auth, usual: str = "", query: str = "", variable: str = "") -> FixedEndpoint:
         """Returns the endpoint with the base URL `url`; `usual` is the vendor's default URL."""
-        return cls(Address(url.rstrip("/"), auth, query=query), urlsplit(usual).path.rstrip("/"))
+        return cls(Address(url.rstrip("/"), auth, query=query), urlsplit(usual).path.rstrip("/"), variable)
 
     @property
     def url(self) -> str:
@@ -95,11 +98,13 @@ class FixedEndpoint:
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
         """Returns the error; for a rejected key with the source of the key, for a path that the server does not have
-        with the usual path.
+        with the usual path. Hints for the address name the variable that it came from.
         """
         add_key_hint(error, self.address.auth)
         if self.usual_path and not self.address.url.endswith(self.usual_path) and is_missing_path(error):
             error.hint = error.hint or _usual_hint(self.address.url, self.usual_path)
+        if self.variable and error.hint:
+            error.hint = error.hint.replace("base_url if you gave one", "base_url").replace("base_url", self.variable)
         return error
 
 
@@ -221,11 +226,17 @@ def base_url(
     """
     if config.base_url:
         return whole_base_url(check_url(config.base_url), default, path)
-    for variable in variables:
-        value = environment.get(variable, "").strip()
-        if value:
-            return whole_base_url(check_url(value, variable), default, path)
+    variable = url_variable(config, environment, *variables)
+    if variable:
+        return whole_base_url(check_url(environment[variable].strip(), variable), default, path)
     return whole_base_url(check_url(config.default_url), default, path) if config.default_url else default
+
+
+def url_variable(config: ProviderConfig, environment: Mapping[str, str], *variables: str) -> str:
+    """Returns the variable that the base URL comes from, "" for another source."""
+    if config.base_url:
+        return ""
+    return next((name for name in variables if environment.get(name, "").strip()), "")
 
 
 def filled_url(template: str | None, environment: Mapping[str, str]) -> str | None:

@@ -21,6 +21,7 @@ from ..common.endpoints import (
     filled_url,
     key_auth,
     listing_hint,
+    url_variable,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ class VendorProvider(ABC):
         check_filled(url, self.name)
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header
         auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
-        return FixedEndpoint.at(url, auth, default or _USUAL_URL)
+        source = url_variable(config, environment, self.url_variable)
+        return FixedEndpoint.at(url, auth, default or _USUAL_URL, variable=source)
 
 
 def with_encodable(profile: ModelProfile, encodable: frozenset[str]) -> ModelProfile:

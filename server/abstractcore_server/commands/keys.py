@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 import abstractcore
 from abstractcore.schema import install_hint
-from abstractcore_cli.toolkit import json_line, note, reported, show_table, write
+from abstractcore_cli.toolkit import json_line, note, repeated_in_hints, reported, show_table, write
 
 if TYPE_CHECKING:
     from ..store import AccessKey, IssuedKey, Keys
 
 _DOLLARS = ("$/day", "spent today", "$/month", "spent this month")
 
+_VARIABLE = "ABSTRACTCORE_SERVER_DATABASE"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
 
@@ -115,7 +116,8 @@ def _open_keys(database: str | None) -> Generator[Keys]:
     try:
         store = Store(default_file() if database is None else database)
         try:
-            yield Keys(store)
+            with repeated_in_hints("keys", "--database", database, _VARIABLE):
+                yield Keys(store)
         finally:
             store.close()
     except DatabaseError as error:

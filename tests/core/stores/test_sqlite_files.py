@@ -112,8 +112,9 @@ def test_paths_that_cannot_be_are_typed_errors(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.noun)
 def test_full_disk_leaves_no_new_file(path: Path, kind: SQLiteFileKind):
     full = replace(kind, pragmas=("max_page_count = 1",))
-    with pytest.raises(kind.error, match="cannot be opened: database or disk is full"):
+    with pytest.raises(kind.error, match="cannot be opened: database or disk is full") as failed:
         SQLiteFile(path, full)
+    assert failed.value.hint == f"See how full it is: df -h {path.parent.resolve()}"
     assert not path.exists()
     path.touch()
     with pytest.raises(kind.error, match="cannot be opened: database or disk is full"):

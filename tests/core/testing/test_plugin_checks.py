@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from abstractcore import InvalidInputError, MediaError, MissingExtraError
 from abstractcore.ports import BackendRegistry, Made
 from abstractcore.testing.plugin import Check, Inputs, backend_checks, check_backends
+from abstractcore.testing.plugin.__main__ import main
 from tests.backend_doubles import WAV
 
 
@@ -123,6 +125,28 @@ def test_other_backends_are_left_out():
 
 def test_line_of_a_check_names_the_backend():
     assert str(Check("a:b", "tts returns sound", "failed", "no")) == "failed  a:b: tts returns sound: no"
+
+
+@pytest.mark.parametrize(
+    ("package", "reason"),
+    [
+        ("no-such-package", "is not installed"),
+        ("pluggy", "is installed, but has no entry points"),
+        ("hooked", "is installed, but has no backends. Its hooks are checked by `abstractcore plugins`."),
+        ("Hooked", "python -m abstractcore.testing.plugin hooked"),
+        ("", "usage: "),
+    ],
+)
+def test_command_says_why_a_package_has_nothing_to_check(
+    package: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    metadata = tmp_path / "hooked-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: hooked\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text("[abstractcore.plugins]\nhooked = hooked\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert main([package]) == 2
+    assert reason in capsys.readouterr().err
 
 
 @pytest.mark.process

@@ -268,3 +268,13 @@ def test_existing_makes_no_tables_in_a_server(postgresql: PostgreSQL):
     assert len(again.calls()) == 1
     again.close()
     remove(store)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="takes a folder in which nobody can write")
+def test_hint_for_a_place_that_cannot_be_written_is_another_place() -> None:
+    store = TraceStore("/proc/traces.db")
+    with pytest.raises(DatabaseError) as failed:
+        store.calls()
+    hint = failed.value.hint or ""
+    assert hint.startswith("Keep traces elsewhere: export ABSTRACTCORE_TRACES_STORE=PLACE. Or see whether")
+    store.close()

@@ -111,8 +111,13 @@ def answer(run: str, key: str | None, given: Answer, by: str | None, store: str,
         given.check()
         with open_store(store) as runtime:
             wait = _wait(runtime.run(run), key)
+            is_answered = any(
+                (row.kind, row.key, row.state) == ("answer", wait.key, "queued") for row in runtime.store.inbox(run)
+            )
             delivery = given.give(wait, by)
             line = f"sent the answer to {wait.key!r} of {run}: a worker applies it, unless another one came first"
+            if is_answered:
+                line = f"{wait.key!r} of {run} was answered before: that answer counts, and this one will be refused"
             _show(delivery, run, line, as_json=as_json)
 
 

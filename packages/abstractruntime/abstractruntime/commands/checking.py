@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.registry import similar_path
+from abstractcore.registry import missing_path_hint
 from abstractcore_cli.toolkit import json_line, reported, show_table, write
 
 from ..exports import verify_export
@@ -65,7 +65,7 @@ def export(run: str, output: Path | None, key: Path | None, store: str, *, as_js
             private_key = None if key is None else key.read_bytes()
         except OSError as error:
             problem = f"{key} cannot be read: {error.strerror}"
-            raise InvalidInputError(problem, path="--key", hint=similar_path(str(key))) from None
+            raise InvalidInputError(problem, path="--key", hint=missing_path_hint(str(key))) from None
         with open_store(store) as runtime:
             found = runtime.run(run).export(path, private_key=private_key)
         if as_json:

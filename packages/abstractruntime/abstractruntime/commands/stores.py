@@ -6,33 +6,40 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.registry import similar_path
+from abstractcore.registry import missing_path_hint, similar_path
+from abstractcore_cli.toolkit import repeated_in_hints
 
 from ..json_documents import JSON
 from ..programs import Program
 from ..runtime import Runtime
 
 _SQLITE: Final = "sqlite:///"
+_USUAL: Final = f"{_SQLITE}runs.db"
+"""The default of `--store`."""
+_VARIABLE: Final = "ABSTRACTRUNTIME_STORE"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _HOW: Final = "Write MODULE:ATTRIBUTE, as in --programs treasury:treasurer."
 
 
-def open_store(store: str, *, make: bool = False, **options: Any) -> Runtime:
-    """Opens the database of a command. Only with `make` is a missing file made: a wrong path would show no runs."""
+@contextmanager
+def open_store(store: str, *, make: bool = False, **options: Any) -> Generator[Runtime]:
+    """Yields the database of a command. Only with `make` is a missing file made: a wrong path would show no runs."""
     place = store if "://" in store else f"{_SQLITE}{Path(store)}"
     if place.startswith(_SQLITE) and not make:
         file = place.removeprefix(_SQLITE).partition("?")[0]
         if file and not Path(file).exists():
-            hint = similar_path(file) or "Give the database: --store URL, or ABSTRACTRUNTIME_STORE."
+            hint = similar_path(file) or f"Give the database: --store URL, or {_VARIABLE}."
             raise InvalidInputError(f"the database {file} does not exist", path="--store", hint=hint)
-    return Runtime(place, **options)
+    given = None if store == _USUAL else store
+    with repeated_in_hints("runs", "--store", given, _VARIABLE), Runtime(place, **options) as runtime:
+        yield runtime
 
 
 def programs_and_effects(names: Sequence[str]) -> tuple[list[Program], dict[str, Any]]:
@@ -101,7 +108,7 @@ def json_of(text: str, option: str) -> JSON:
     except OSError as error:
         file = text[1:]
         problem = f"{file} cannot be read: {error.strerror}"
-        raise InvalidInputError(problem, path=option, hint=similar_path(file)) from None
+        raise InvalidInputError(problem, path=option, hint=missing_path_hint(file)) from None
     except ValueError as error:
         hint = """Write JSON, such as '"a text"' or '{"euros": 80}'."""
         raise InvalidInputError(f"is not JSON: {error}", path=option, hint=hint) from None

@@ -12,7 +12,16 @@ from urllib.parse import urlsplit
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, KnownUrl, ModelProfile, ProviderConfig, ProviderSession
 
-from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint, setting_names, with_settings
+from ...common.endpoints import (
+    BearerAuth,
+    FixedEndpoint,
+    base_url,
+    check_key,
+    key_hint,
+    setting_names,
+    url_variable,
+    with_settings,
+)
 from ..vendor_provider import VendorProvider
 
 if TYPE_CHECKING:
@@ -56,7 +65,8 @@ class BedrockProvider(VendorProvider):
         from .signature import SignatureAuth
 
         ignored = environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() == "true"
-        url = base_url(config, environment, *(() if ignored else _URL_VARIABLES))
+        variables = () if ignored else _URL_VARIABLES
+        url, variable = base_url(config, environment, *variables), url_variable(config, environment, *variables)
         region = _region(config.options.get("region"), environment)
         profile = config.options.get("profile")
         keys = _given_keys(config.options.get("credentials"))
@@ -64,12 +74,11 @@ class BedrockProvider(VendorProvider):
             bearer = check_key(config.api_key or environment.get(_BEARER, ""), "bedrock")
             if bearer:
                 auth = BearerAuth(bearer, key_hint(config, _BEARER, _BEARER))
-                return FixedEndpoint.at(url or url_of(required_region(region)), auth)
+                return FixedEndpoint.at(url or url_of(required_region(region)), auth, variable=variable)
             keys = _keys(*(environment.get(name.upper()) for name in _KEY_FIELDS))
         if keys is not None:
-            return FixedEndpoint.at(
-                url or url_of(required_region(region)), SignatureAuth(keys, required_region(region))
-            )
+            auth = SignatureAuth(keys, required_region(region))
+            return FixedEndpoint.at(url or url_of(required_region(region)), auth, variable=variable)
         profile = profile or environment.get("AWS_PROFILE") or None
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 

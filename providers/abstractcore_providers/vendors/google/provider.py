@@ -12,7 +12,16 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema.base_error import install_hint
 
-from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint, setting_names, with_settings
+from ...common.endpoints import (
+    FixedEndpoint,
+    HeaderAuth,
+    base_url,
+    check_key,
+    key_hint,
+    setting_names,
+    url_variable,
+    with_settings,
+)
 from ..vendor_provider import VendorProvider, with_encodable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -77,7 +86,8 @@ class VertexProvider(VendorProvider):
         url = base_url(config, environment, _URL_VARIABLE, default=f"https://{host}{path}", path=appended)
         if config.api_key and token is None:
             key = check_key(config.api_key, self.name)
-            return FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}, key_hint(config, "")))
+            auth = HeaderAuth({"x-goog-api-key": key}, key_hint(config, ""))
+            return FixedEndpoint.at(url, auth, variable=url_variable(config, environment, _URL_VARIABLE))
         from ..access_tokens import TokenEndpoint, check_token
 
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
