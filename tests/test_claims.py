@@ -93,7 +93,7 @@ _PLATFORMS += [f"manylinux{name}_x86_64" for name in ("2014", "2010", "1")]
 SMALL, LARGE, WHISPER = "smollm2-135m-instruct", "qwen2.5-coder-1.5b", "whisper-base"
 VECTORS = "all-minilm-l6-v2"
 COMPUTED = (
-    ("README.md", f"from {packages()} of packages"),
+    ("README.md", f"{packages()} of packages, downloaded once"),
     ("README.md", f"also downloads {weights(SMALL, WHISPER)} of weights"),
     ("Makefile", f"(once): {packages()} of packages"),
     ("README.md", f"{weights(LARGE)} to download"),
