@@ -106,7 +106,7 @@ def test_program_receipts_with_one_that_cannot_be_read(run: Run, tmp_path: Any):
     items = [("What was paid?", {"media": path}) for path in paths]
     results = run(scripted(read), items, response_model=Receipt)
     assert results.outputs == [Receipt(1.5), None, Receipt(2.5)]
-    assert {paths[position].name: str(error) for position, error in results.errors.items()} == {
+    assert {paths[position].name: error.message for position, error in results.errors.items()} == {
         "missing.txt": f"{paths[1]} does not exist."
     }
 
